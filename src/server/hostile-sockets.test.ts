@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Fleet } from '../fleet/fleet.ts'
 import { OPERATIONS } from '../operations/index.ts'
 import { aServer } from './server.testkit.ts'
-import type { SocketLimits } from './socket-limits.ts'
+import { Allowance, type SocketLimits } from './socket-limits.ts'
 import { aReader, type Reader } from './topics.testkit.ts'
 
 async function aWorld(socketLimits: Partial<SocketLimits> = {}) {
@@ -204,4 +204,41 @@ test('a reader that stays stuck is closed, and nothing is kept for it', async ()
   await ended
   await writing
   await isServed(world)
+})
+
+test('a connection that ends leaves nobody behind who watches the store', async () => {
+  const world = await aWorld()
+  const { store } = world.fleet
+  const watch = store.watch.bind(store)
+  const watching = new Set<object>()
+  store.watch = hint => {
+    const stop = watch(hint)
+    const one = {}
+    watching.add(one)
+    return () => {
+      watching.delete(one)
+      stop()
+    }
+  }
+  await world.ask('POST', '/api/projects', { body: { name: 'p' } })
+  const readers = Array.from({ length: 10 }, () => world.reader())
+  const token = await world.session('running')
+  readers.push(aReader(world.url, { token }))
+  for (const reader of readers) {
+    reader.say({ type: 'subscribe', topics: ['fleet', 'project:p', 'claude-fleet', 'session:session-running'] })
+    await reader.hears({ type: 'subscribed' })
+  }
+  expect(watching.size).toBeGreaterThan(40)
+  readers.forEach((reader, n) => {
+    if (n % 2) reader.socket.terminate()
+    else reader.socket.close()
+  })
+  await expect.poll(() => watching.size).toBe(0)
+})
+
+test('an allowance is used up, and comes back with time', () => {
+  const allowance = new Allowance({ messagesPerSecond: 10, burst: 5 }, 0)
+  expect(Array.from({ length: 6 }, () => allowance.take(1, 0))).toEqual([true, true, true, true, true, false])
+  expect(allowance.take(1, 300)).toBe(true)
+  expect(allowance.take(6, 10_000)).toBe(false)
 })

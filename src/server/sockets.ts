@@ -110,6 +110,11 @@ export function addSockets(server: Server, { fleet, own, limits, openStreams, ex
       served.end(CLOSED.signedOut, new Unauthorized('You are signed out.', { try: 'Sign in again.' })),
     )
     const stops = [endWithSignOut(fleet, caller, signedOut), endWithSession(fleet, caller, signedOut)]
+    // They may have been signed out since they were admitted, before anybody watched.
+    isLetIn(fleet, caller).then(
+      isIn => isIn || signedOut.abort(),
+      () => {},
+    )
     return () => {
       for (const stop of stops) stop()
     }

@@ -157,6 +157,8 @@ export class TopicSocket {
     this.#followed.set(topic.name, each)
     shared.topics++
     try {
+      // From here on, commits make it look again; what was decided before may be old.
+      await topic.recheck()
       if (after !== undefined) await Promise.race([first, passed(FIRST_WORD_MS, undefined, { ref: false })])
     } catch (error) {
       this.#forget(each)

@@ -171,7 +171,7 @@ test('clients of claude-fleet see workers and tasks by the names they know, also
   expect(follower.refused).toEqual([])
 })
 
-test('readers that never read cost little memory, and others are served meanwhile', async () => {
+test('readers that never read cost a bounded amount of memory, and others are served meanwhile', async () => {
   const s = await scene()
   const { fleet } = s.fleet
   const pid = (JSON.parse(readFileSync(`${fleet.home.path}/holder.json`, 'utf8')) as { pid: number }).pid
