@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { WebSocket, WebSocketServer } from 'ws'
 import { Refusal, Unauthorized } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import type { Grant } from '../fleet/people/tickets.ts'
 import { callerKey } from '../operations/live.ts'
 import type { Caller } from '../operations/operation.ts'
 import type { Explain } from './answers.ts'
@@ -10,9 +11,8 @@ import { callerOf } from './auth.ts'
 import type { Log } from './log.ts'
 import { type OwnNames, requireOrigin, requireOwnHost, requireOwnOrigin } from './origin.ts'
 import { errorBody, TooMany } from './refusals.ts'
-import { endWithSignOut } from './routes.ts'
 import { CLOSED, type CloseCode, close, keepAlive, type SocketLimits } from './socket-limits.ts'
-import { endWithSession, isLetIn } from './standing.ts'
+import { byTicket, byToken, type Standing, watchStanding } from './standing.ts'
 import { showTerminal } from './terminal-socket.ts'
 import { TopicSocket } from './topic-socket.ts'
 
@@ -29,6 +29,7 @@ interface Sockets {
 /** Who may come in, and for what: the terminal of a mission, or topics. */
 interface Admitted {
   caller: Caller
+  isLetIn: Standing
   mission_id?: string
 }
 
@@ -57,12 +58,14 @@ export function addSockets(server: Server, { fleet, own, limits, openStreams, ex
     if (request.url !== SOCKET_PATH || !isWebSocket(request)) throw new NoSocket()
     const { authorization } = request.headers
     const admitted =
-      authorization === undefined ? await byTicket(request) : { caller: await callerOf(fleet, authorization) }
+      authorization === undefined
+        ? await withTicket(request)
+        : { caller: await callerOf(fleet, authorization), isLetIn: byToken(fleet, authorization) }
     if (open >= limits.mostOpen) throw new TooMany('Too many live connections are open.')
     return admitted
   }
 
-  const byTicket = async (request: IncomingMessage): Promise<Admitted> => {
+  const withTicket = async (request: IncomingMessage): Promise<Admitted> => {
     const protocols = protocolsOf(request)
     const [, ticket] = protocols.map(each => TICKET.exec(each)).find(found => found) ?? []
     if (!ticket || !protocols.includes(PROTOCOL))
@@ -71,15 +74,19 @@ export function addSockets(server: Server, { fleet, own, limits, openStreams, ex
       })
     requireOrigin(request)
     const grant = fleet.tickets.take(ticket, Date.parse(fleet.now()))
-    const admitted: Admitted | undefined =
-      grant?.opens === 'terminal'
-        ? { caller: { kind: 'owner', device: grant.device }, mission_id: grant.mission_id }
-        : grant && { caller: grant.caller as Caller }
-    if (!admitted || !(await isLetIn(fleet, admitted.caller))) throw new Unauthorized('This ticket is not valid.')
+    const admitted = grant && admittedBy(grant)
+    if (!admitted || !(await admitted.isLetIn())) throw new Unauthorized('This ticket is not valid.')
     return admitted
   }
 
-  const connected = (socket: WebSocket, { caller, mission_id }: Admitted) => {
+  const admittedBy = (grant: Grant): Admitted => {
+    const caller: Caller =
+      grant.opens === 'terminal' ? { kind: 'owner', device: grant.device } : (grant.caller as Caller)
+    const isLetIn = byTicket(fleet, caller)
+    return grant.opens === 'terminal' ? { caller, isLetIn, mission_id: grant.mission_id } : { caller, isLetIn }
+  }
+
+  const connected = (socket: WebSocket, { caller, isLetIn, mission_id }: Admitted) => {
     const key = callerKey(caller)
     const share = shares.get(key) ?? { sockets: 0, topics: 0 }
     shares.set(key, share)
@@ -89,7 +96,9 @@ export function addSockets(server: Server, { fleet, own, limits, openStreams, ex
       mission_id === undefined
         ? new TopicSocket(socket, { fleet, caller, limits, explain, shared: share })
         : terminal(socket, mission_id)
-    const stopLooking = [watchOver(caller, served), keepAlive(socket, limits.pingMs)]
+    const signedOut = () =>
+      served.end(CLOSED.signedOut, new Unauthorized('You are signed out.', { try: 'Sign in again.' }))
+    const stops = [watchStanding(fleet, isLetIn, limits.pingMs, signedOut), keepAlive(socket, limits.pingMs)]
     const stopping = new AbortController()
     openStreams.add(stopping)
     stopping.signal.addEventListener('abort', () => served.end(CLOSED.goingAway))
@@ -97,27 +106,10 @@ export function addSockets(server: Server, { fleet, own, limits, openStreams, ex
       open--
       if (--share.sockets === 0) shares.delete(key)
       openStreams.delete(stopping)
-      for (const stop of stopLooking) stop()
+      for (const stop of stops) stop()
     })
     if (share.sockets > limits.mostOfOne)
       served.end(CLOSED.tooMany, new TooMany(`You have ${limits.mostOfOne} live connections open already.`))
-  }
-
-  /** Ends it when the browser is signed out, or the session has ended whose token this was. Returns how to stop. */
-  const watchOver = (caller: Caller, served: Served): (() => void) => {
-    const signedOut = new AbortController()
-    signedOut.signal.addEventListener('abort', () =>
-      served.end(CLOSED.signedOut, new Unauthorized('You are signed out.', { try: 'Sign in again.' })),
-    )
-    const stops = [endWithSignOut(fleet, caller, signedOut), endWithSession(fleet, caller, signedOut)]
-    // They may have been signed out since they were admitted, before anybody watched.
-    isLetIn(fleet, caller).then(
-      isIn => isIn || signedOut.abort(),
-      () => {},
-    )
-    return () => {
-      for (const stop of stops) stop()
-    }
   }
 
   const terminal = (socket: WebSocket, mission_id: string): Served => {

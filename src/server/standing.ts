@@ -1,41 +1,49 @@
+import { Unauthorized } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { isSignedIn } from '../fleet/people/devices.ts'
 import type { Caller } from '../operations/operation.ts'
+import { callerOf } from './auth.ts'
 
-/** Several commits in a row cause one look at whether the session has ended. */
+/** Several commits in a row cause one look. */
 const LOOK_EVERY_MS = 200
 
-/** Whether someone who was let in earlier, and now comes with a ticket, still would be. */
-export async function isLetIn(fleet: Fleet, caller: Caller): Promise<boolean> {
-  if (caller.kind === 'session') return (await standingOf(fleet, caller.session_id)) !== undefined
-  return caller.device === undefined || isSignedIn(fleet, caller.device)
-}
+/** Says whether whoever opened a live connection would still be let in. */
+export type Standing = () => Promise<boolean>
 
-/** Ends live connections of a session with its token: when it has ended, or another host has claimed it. */
-export function endWithSession(fleet: Fleet, caller: Caller, ending: AbortController): () => void {
-  if (caller.kind !== 'session') return () => {}
-  const { session_id } = caller
-  let look: NodeJS.Timeout | undefined
-  let since: number | undefined
-  const compare = async () => {
-    look = undefined
-    const from = await standingOf(fleet, session_id).catch(() => since)
-    since ??= from
-    if (from === undefined || from !== since) ending.abort()
+/** By a token: whatever ended it, such as the end of its session, ends the connection. */
+export const byToken =
+  (fleet: Fleet, authorization: string): Standing =>
+  () =>
+    callerOf(fleet, authorization).then(
+      () => true,
+      // A store that gives no answer for a moment signs nobody out.
+      error => !(error instanceof Unauthorized),
+    )
+
+/** By a ticket: as whoever asked for it. */
+export const byTicket =
+  (fleet: Fleet, caller: Caller): Standing =>
+  async () => {
+    if (caller.kind === 'owner') return caller.device === undefined || isSignedIn(fleet, caller.device)
+    const session = (await fleet.store.get('sessions', caller.session_id))?.value
+    return session !== undefined && session.status !== 'ended'
   }
-  const hurry = () => {
-    look ??= setTimeout(compare, LOOK_EVERY_MS)
+
+/** Looks now, after commits, and now and then, because a sign-in may also end by itself. Returns how to stop. */
+export function watchStanding(fleet: Fleet, isLetIn: Standing, everyMs: number, end: () => void): () => void {
+  let soon: NodeJS.Timeout | undefined
+  const look = async () => {
+    soon = undefined
+    if (!(await isLetIn().catch(() => true))) end()
   }
-  const stop = fleet.store.watch(hurry)
-  hurry()
+  const stopWatching = fleet.store.watch(() => {
+    soon ??= setTimeout(look, LOOK_EVERY_MS)
+  })
+  const timer = setInterval(look, everyMs)
+  look()
   return () => {
-    clearTimeout(look)
-    stop()
+    clearTimeout(soon)
+    clearInterval(timer)
+    stopWatching()
   }
-}
-
-/** The generation from which on tokens of the session are accepted. Undefined: none is. */
-async function standingOf(fleet: Fleet, sessionId: string): Promise<number | undefined> {
-  const session = (await fleet.store.get('sessions', sessionId))?.value
-  return session && session.status !== 'ended' ? session.tokens_from : undefined
 }

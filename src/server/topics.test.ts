@@ -211,3 +211,18 @@ test('a server that stops says so', async () => {
   await world.server.close()
   expect(await reader.over).toBe(1001)
 })
+
+test('a sign-in that ends by itself ends its connections', async () => {
+  const { url, owner, fleet } = await aWorld({ pingMs: 100 })
+  const { browser } = await aBrowser(url, owner)
+  const { json } = await browser.ask('POST', '/api/live', { body: {} })
+  const page = aReader(url, { ticket: json.ticket, origin: url })
+  page.say({ type: 'subscribe', topics: ['fleet'] })
+  await page.hears({ type: 'subscribed' })
+  const { now } = fleet
+  fleet.now = () => new Date(Date.now() + 31 * 24 * 3600_000).toISOString()
+  onTestFinished(() => {
+    fleet.now = now
+  })
+  expect(await page.over).toBe(4401)
+})
