@@ -31,6 +31,8 @@ const OF_ALL: Partial<Record<KnownTool, string>> = {
     'The routes are those of our own API, so an answer has our shape; if its clients write a request differently, that is accepted too. Errors are `{error: {code, message, try}}` instead of `{detail}`. A mission that names no agent uses that of its project or the `default_agent`; if there is neither, its tools use `claude`.',
   codefleet:
     'These tools exist only for its clients: they accept what those send and answer in the words of codefleet (`pending`, `running`, `succeeded`, `failed`, `cancelled`, `timed_out`). A worker that asks a person is `running`, and `error_message` has the question. Errors are MCP errors with a sentence, instead of `{error, details}`.',
+  'claude-fleet':
+    'Its WebSocket has the same address, `/ws`, and the same words for `ping` and `pong`. It needs a token or a ticket, and `subscribe` takes `topics` instead of a `chatId`: see [follow the fleet live](guides/live.md).',
 }
 
 export function compatibilityPage(): string {

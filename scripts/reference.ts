@@ -14,6 +14,7 @@ import { OPERATIONS } from '../src/operations/index.ts'
 import type { Operation } from '../src/operations/operation.ts'
 import { agentsPage } from './agents-page.ts'
 import { compatibilityPage, knownNamesTable } from './compatibility-page.ts'
+import { livePage } from './live-page.ts'
 import { cell, code, table } from './markdown.ts'
 import { permissionsPage } from './permissions-page.ts'
 import { fieldTable, schemaOf } from './schema-tables.ts'
@@ -30,6 +31,7 @@ export function referencePages(): Record<string, string> {
     'docs/reference/permissions.md': page('Permissions', permissionsPage()),
     'docs/reference/settings.md': page('Settings', settings()),
     'docs/reference/events.md': page('Events', events()),
+    'docs/reference/live.md': page('Live topics', livePage()),
     'docs/reference/transcript.md': page('Transcript events', transcript()),
     'docs/reference/workflow.schema.json': `${JSON.stringify(z.toJSONSchema(WorkflowFile, { io: 'input' }), null, 2)}\n`,
   }
@@ -165,7 +167,7 @@ function settings(): string {
 
 function events(): string {
   return [
-    'Events in the order they happened: `fleet events -f`, `GET /api/events`, and live at `GET /api/events/stream`. An event is written in the same commit as its change.',
+    'Events in the order they happened: `fleet events -f`, `GET /api/events`, and live at `GET /api/events/stream` or as [topics](live.md) of a WebSocket. An event is written in the same commit as its change.',
     fieldTable(schemaOf(Event.extend({ kind: z.string().describe('one of those below') }), 'output'), false),
     '## Kinds',
     EVENT_KINDS.map(kind => `- ${code(kind)}`).join('\n'),

@@ -18,6 +18,7 @@ import {
   Unavailable,
 } from '../store/index.ts'
 import { agentsFor } from './agents.ts'
+import { Tickets } from './people/tickets.ts'
 import type { RunningPlugins } from './plugins/running.ts'
 import type { HeldTerminals } from './takeover/held.ts'
 
@@ -43,6 +44,8 @@ export interface Fleet {
   readonly plugins: { host?: RunningPlugins }
   /** `host` is set only in the daemon. */
   readonly terminals: { host?: HeldTerminals }
+  /** For live connections to the server in this process. */
+  readonly tickets: Tickets
   /** Prices and context windows of models. */
   readonly models: Models
   /** The environment of this process, from which agents get what is allowed to reach them. */
@@ -92,6 +95,7 @@ export function makeFleet(parts: {
     },
     plugins: {},
     terminals: {},
+    tickets: new Tickets(),
     get models() {
       return models()
     },

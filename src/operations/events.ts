@@ -55,11 +55,11 @@ export const events = [
     mcp: false,
     summary: 'Follow events, from now or from a cursor',
     http: 'GET /api/events/stream',
-    input: z.object({ project_id: ProjectRef.optional(), after: z.string().optional() }),
+    input: z.object({ project_id: ProjectRef.optional(), mission_id: Ref.optional(), after: z.string().optional() }),
     output: z.record(z.string(), z.unknown()),
-    run: async function* ({ fleet, signal }, { project_id, after }) {
-      const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id
-      yield* followEvents(fleet, { project, after, signal })
+    run: async function* ({ fleet, signal }, { project_id, mission_id, after }) {
+      const wanted = await named(fleet, { project_id, mission_id })
+      yield* followEvents(fleet, { project: wanted.project_id, mission: wanted.mission_id, after, signal })
     },
   }),
 ]

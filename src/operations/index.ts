@@ -11,6 +11,7 @@ import { graph } from './graph.ts'
 import { selfService } from './inside.ts'
 import { insideContext } from './inside-context.ts'
 import { integrations } from './integrations.ts'
+import { live } from './live.ts'
 import { loops } from './loops.ts'
 import { mcpServers } from './mcp-servers.ts'
 import { missions } from './missions.ts'
@@ -79,6 +80,7 @@ const forPeople = [
   ...worktrees,
   ...disk,
   ...events,
+  ...live,
   ...devices,
   ...people,
   ...integrations,

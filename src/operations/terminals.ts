@@ -6,6 +6,7 @@ import type { HeldTerminals } from '../fleet/takeover/held.ts'
 import { takeOverMission } from '../fleet/takeover/takeover.ts'
 import { isPerson } from './authorize.ts'
 import { ask, Ref } from './inputs.ts'
+import { callerKey, Ticket } from './live.ts'
 import { type Context, command, deviceOf } from './operation.ts'
 import { MissionView, missionView } from './views.ts'
 
@@ -50,17 +51,15 @@ export const terminals = [
     needsFleet: true,
     inServer: true,
     input: z.object({ mission_id: Ref }),
-    output: z.object({
-      ticket: z.string().describe('sent as the WebSocket protocol `ticket.<ticket>`, beside `fleet`'),
-      expires_at: z.string(),
-    }),
+    output: Ticket,
     run: async (context, { mission_id }) => {
       const host = await terminalsFor(context)
       const { value } = await lookUp(context.fleet, 'missions', mission_id)
       if (!host.holds(value))
         throw new NotAllowed(`Mission ${value.id} is not taken over in a page.`, { try: `fleet takeover ${value.id}` })
-      const device = deviceOf(context.caller)
-      return host.tickets.issue({ mission_id: value.id, device }, Date.parse(context.fleet.now()))
+      const { fleet, caller } = context
+      const grant = { opens: 'terminal', by: callerKey(caller), mission_id: value.id, caller } as const
+      return fleet.tickets.issue(grant, Date.parse(fleet.now()))
     },
   }),
 ]

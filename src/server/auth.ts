@@ -47,7 +47,8 @@ const namedIn = ({ kind, id, name, grants }: Principal): Pick<Principal, 'kind' 
   ...{ kind, id, name, grants },
 })
 
-async function callerOf(fleet: Fleet, authorization: string): Promise<Caller> {
+/** Whose token this is. */
+export async function callerOf(fleet: Fleet, authorization: string): Promise<Caller> {
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
   if (same(token, await fleet.keys.ownerToken())) return { kind: 'owner' }
   const held = await holderOf(fleet, token)

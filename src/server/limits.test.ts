@@ -61,9 +61,9 @@ test('streams of one person are bounded, and one that ends makes room', () => {
   const limits = new Limits()
   const ada = { kind: 'person', id: 'ada', name: 'Ada', grants: [], limit: null } as const
   const open = Array.from({ length: MOST_STREAMS }, () => limits.openStream(ada))
-  expect(() => limits.openStream(ada)).toThrow('too often')
+  expect(() => limits.openStream(ada)).toThrow('open already')
   limits.openStream({ ...ada, id: 'bob' })
   open[0]!()
   limits.openStream(ada)
-  expect(() => limits.openStream(ada)).toThrow('too often')
+  expect(() => limits.openStream(ada)).toThrow('open already')
 })

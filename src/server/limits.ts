@@ -65,7 +65,7 @@ export class Limits {
   openStream(caller: Caller): () => void {
     if (caller.kind !== 'person' && caller.kind !== 'service') return () => {}
     const open = this.#streams.get(caller.id) ?? 0
-    if (open >= MOST_STREAMS) throw new TooMany(1)
+    if (open >= MOST_STREAMS) throw new TooMany(`You have ${MOST_STREAMS} streams open already.`)
     this.#streams.set(caller.id, open + 1)
     return () => {
       const left = (this.#streams.get(caller.id) ?? 1) - 1
@@ -90,5 +90,5 @@ export class Limits {
 }
 
 function requireNone(waitMs: number): void {
-  if (waitMs > 0) throw new TooMany(Math.ceil(waitMs / 1000))
+  if (waitMs > 0) throw new TooMany('You ask too often.', Math.ceil(waitMs / 1000))
 }

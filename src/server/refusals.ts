@@ -37,6 +37,15 @@ export class MethodNotAllowed extends Refusal {
   }
 }
 
+export class TooSlow extends Refusal {
+  readonly code = 'too_slow'
+  readonly status = 408
+  readonly exit = 4
+  constructor() {
+    super('You read too slowly.', { try: 'Connect again, and subscribe with your last cursors.' })
+  }
+}
+
 /** The server cannot listen where it was told to. */
 export class CannotListen extends Refusal {
   readonly code = 'cannot_listen'
@@ -44,13 +53,13 @@ export class CannotListen extends Refusal {
   readonly exit = 1
 }
 
-/** Somebody asks too often. */
+/** Somebody asks too often, or holds too much at once. */
 export class TooMany extends Refusal {
-  readonly code = 'too_many_requests'
+  readonly code = 'too_many'
   readonly status = 429
   readonly exit = 4
-  constructor(retrySeconds: number) {
-    super('You ask too often.', { try: `Wait ${retrySeconds} s.`, facts: { retry_after_seconds: retrySeconds } })
+  constructor(message: string, retrySeconds = 1) {
+    super(message, { try: `Wait ${retrySeconds} s.`, facts: { retry_after_seconds: retrySeconds } })
   }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as passed } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Fleet } from '../fleet/fleet.ts'
-import { type SignIn, standingOf } from '../fleet/people/signed-in.ts'
+import { signInOf, standingOf } from '../fleet/people/signed-in.ts'
 import { authorize, authorizeAnywhere, isPrincipal } from '../operations/authorize.ts'
 import type { Caller, Context, Operation, Query, Streaming } from '../operations/operation.ts'
 import { routeOf } from '../operations/shape.ts'
@@ -108,11 +108,6 @@ export function endWithSignOut(fleet: Fleet, caller: Caller, ending: AbortContro
   }
   ending.signal.addEventListener('abort', stopLooking, { once: true })
   return stopLooking
-}
-
-const signInOf = (caller: Caller): SignIn => {
-  if (caller.kind === 'session') return {}
-  return caller.kind === 'owner' ? { device: caller.device } : { device: caller.device, token: caller.token }
 }
 
 const lastWord = ({ body }: Answer): string => `event: refusal\ndata: ${JSON.stringify(body)}\n\n`

@@ -21,6 +21,7 @@ import { inUrl, type OwnNames, ownNames, reachableAt } from './origin.ts'
 import { addPages, errorPages } from './pages.ts'
 import { digestOf, openProofs } from './proof.ts'
 import { addOperations } from './routes.ts'
+import { SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts'
 import { addSockets } from './sockets.ts'
 import { STREAM_LIMITS, type StreamLimits } from './sse.ts'
 
@@ -35,6 +36,7 @@ export interface ServerOptions {
   /** Listen for other machines even without TLS. */
   allowInsecure?: boolean
   streamLimits?: Partial<StreamLimits>
+  socketLimits?: Partial<SocketLimits>
   /** The log for requests and errors; one per process, because the file is rotated when it is full. */
   log?: Log
   /** A line for a person: start, stop and unexpected errors. */
@@ -92,7 +94,14 @@ export async function serve(
     openStreams,
     limits,
   })
-  addSockets(app.server, { fleet, own: () => own, openStreams, log })
+  addSockets(app.server, {
+    fleet,
+    own: () => own,
+    limits: { ...SOCKET_LIMITS, ...options.socketLimits },
+    openStreams,
+    explain,
+    log,
+  })
   for (const endpoint of endpoints) addMcp(app, endpoint, { explain, openStreams, fleet })
 
   await app.listen({ host, port }).catch(error => {

@@ -3,127 +3,175 @@ import type { Duplex } from 'node:stream'
 import type { WebSocket, WebSocketServer } from 'ws'
 import { Forbidden, Refusal, Unauthorized } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { isSignedIn } from '../fleet/people/devices.ts'
 import type { Grant } from '../fleet/people/tickets.ts'
+import { callerKey } from '../operations/live.ts'
+import type { Caller } from '../operations/operation.ts'
+import type { Explain } from './answers.ts'
+import { callerOf } from './auth.ts'
 import type { Log } from './log.ts'
 import { type OwnNames, requireOrigin, requireOwnHost, requireOwnOrigin } from './origin.ts'
-import { endWithSignOut } from './routes.ts'
-import { CLOSED, showTerminal } from './terminal-socket.ts'
+import { errorBody, TooMany } from './refusals.ts'
+import { CLOSED, type CloseCode, close, keepAlive, type SocketLimits } from './socket-limits.ts'
+import { byTicket, byToken, type Standing, watchStanding } from './standing.ts'
+import { showTerminal } from './terminal-socket.ts'
+import { TopicSocket } from './topic-socket.ts'
 
 interface Sockets {
   fleet: Fleet
   own: () => OwnNames
+  limits: SocketLimits
   /** Ends every open stream. */
   openStreams: Set<AbortController>
+  explain: Explain
   log: Log
+}
+
+/** Who may come in, and for what: the terminal of a mission, or topics. */
+interface Admitted {
+  caller: Caller
+  standing: Standing
+  mission_id?: string
 }
 
 const SOCKET_PATH = '/ws'
 const PROTOCOL = 'fleet'
 const TICKET = /^ticket\.([\w-]{43})$/
-const MOST_OPEN = 50
+/** More than this is refused by the protocol itself, before it is read. */
 const MOST_MESSAGE_BYTES = 64 * 1024
-const PING_MS = 20_000
 
 /**
- * Live connections at /ws. Each is opened with a ticket, which an operation gave out to whoever may have it; it is sent
- * as a WebSocket protocol, because an address would be in logs. Nothing is loaded before a valid ticket arrives.
+ * Live connections at /ws. A page opens one with a ticket, which an operation gave to whoever may have it; it is sent as
+ * a WebSocket protocol, because an address would be in logs. Other programs send their token as everywhere else.
+ * Nothing is loaded before either is found valid.
  */
-export function addSockets(server: Server, { fleet, own, openStreams, log }: Sockets): void {
+export function addSockets(server: Server, { fleet, own, limits, openStreams, explain, log }: Sockets): void {
   let open = 0
+  /** By caller. */
+  const shares = new Map<string, { sockets: number; topics: number }>()
   let made: WebSocketServer | undefined
   // Other upgrades, such as to HTTP/2, are answered as ordinary requests where this version of Node can do that.
   Object.assign(server, { shouldUpgradeCallback: isWebSocket })
 
-  const admit = async (request: IncomingMessage): Promise<Grant> => {
+  const admit = async (request: IncomingMessage): Promise<Admitted> => {
     requireOwnHost(request, own())
     requireOwnOrigin(request, own())
-    requireOrigin(request)
     if (request.url !== SOCKET_PATH || !isWebSocket(request)) throw new NoSocket()
-    if (open >= MOST_OPEN) throw new Forbidden('Too many live connections are open.')
-    const protocols = (request.headers['sec-websocket-protocol'] ?? '').split(',').map(each => each.trim())
-    const [, ticket] = protocols.map(each => TICKET.exec(each)).find(found => found) ?? []
-    const now = Date.parse(fleet.now())
-    const grant = ticket && protocols.includes(PROTOCOL) ? fleet.terminals.host?.tickets.take(ticket, now) : undefined
-    if (!grant || (grant.device !== undefined && !(await isSignedIn(fleet, grant.device))))
-      throw new Unauthorized('This ticket is not valid.')
-    return grant
+    const { authorization } = request.headers
+    const admitted = authorization === undefined ? await withTicket(request) : await withToken(authorization)
+    if (open >= limits.mostOpen) throw new TooMany('Too many live connections are open.')
+    return admitted
   }
 
-  const connected = (socket: WebSocket, grant: Grant) => {
+  const withToken = async (authorization: string): Promise<Admitted> => {
+    const caller = await callerOf(fleet, authorization)
+    return { caller, standing: byToken(fleet, authorization, caller) }
+  }
+
+  const withTicket = async (request: IncomingMessage): Promise<Admitted> => {
+    const protocols = protocolsOf(request)
+    const [, ticket] = protocols.map(each => TICKET.exec(each)).find(found => found) ?? []
+    if (!ticket || !protocols.includes(PROTOCOL))
+      throw new Unauthorized('This needs a token or a ticket.', {
+        try: 'Send Authorization: Bearer <token>, or the protocols fleet and ticket.<ticket>, which POST /api/live gives.',
+      })
+    requireOrigin(request)
+    const grant = fleet.tickets.take(ticket, Date.parse(fleet.now()))
+    const admitted = grant && admittedBy(grant)
+    if (!admitted || (await admitted.standing()) !== 'in') throw new Unauthorized('This ticket is not valid.')
+    return admitted
+  }
+
+  const admittedBy = (grant: Grant): Admitted => {
+    const caller = grant.caller as Caller
+    const standing = byTicket(fleet, caller)
+    return { caller, standing, ...(grant.opens === 'terminal' && { mission_id: grant.mission_id }) }
+  }
+
+  const connected = (socket: WebSocket, { caller, standing, mission_id }: Admitted) => {
+    const key = callerKey(caller)
+    const share = shares.get(key) ?? { sockets: 0, topics: 0 }
+    shares.set(key, share)
+    share.sockets++
     open++
-    const ending = new AbortController()
-    openStreams.add(ending)
-    const stopLooking = endWithSignOut(fleet, { kind: 'owner', device: grant.device }, ending)
-    const stopPinging = keepAlive(socket)
-    const isOver = showTerminal(socket, fleet, grant, log)
-    ending.signal.addEventListener('abort', async () => {
-      const isSignedOut = grant.device !== undefined && !(await isSignedIn(fleet, grant.device).catch(() => true))
-      isOver({ signedOut: isSignedOut })
-      close(socket, isSignedOut ? CLOSED.signedOut : CLOSED.goingAway)
-    })
+    const served =
+      mission_id === undefined
+        ? new TopicSocket(socket, { fleet, caller, limits, explain, shared: share })
+        : terminal(socket, mission_id)
+    const ended = (why: 'changed' | 'out') =>
+      why === 'out'
+        ? served.end(CLOSED.signedOut, new Unauthorized('You are signed out.', { try: 'Sign in again.' }))
+        : served.end(CLOSED.refused, new Forbidden('Your roles have changed.', { try: 'Connect again.' }))
+    const stops = [watchStanding(fleet, standing, limits.pingMs, ended), keepAlive(socket, limits.pingMs)]
+    const stopping = new AbortController()
+    openStreams.add(stopping)
+    stopping.signal.addEventListener('abort', () => served.end(CLOSED.goingAway))
     socket.once('close', () => {
       open--
-      openStreams.delete(ending)
-      stopLooking()
-      stopPinging()
-      isOver({ signedOut: false })
+      if (--share.sockets === 0) shares.delete(key)
+      openStreams.delete(stopping)
+      for (const stop of stops) stop()
     })
+    if (share.sockets > limits.mostOfOne)
+      served.end(CLOSED.tooMany, new TooMany(`You have ${limits.mostOfOne} live connections open already.`))
+  }
+
+  const terminal = (socket: WebSocket, mission_id: string): Served => {
+    const isOver = showTerminal(socket, fleet, mission_id, log)
+    socket.once('close', () => isOver({ signedOut: false }))
+    return {
+      end(code) {
+        isOver({ signedOut: code === CLOSED.signedOut })
+        close(socket, code)
+      },
+    }
   }
 
   server.on('upgrade', async (request: IncomingMessage, connection: Duplex, head: Buffer) => {
     connection.on('error', () => connection.destroy())
     try {
-      const grant = await admit(request)
+      const admitted = await admit(request)
       const { WebSocketServer } = await import('ws')
       made ??= new WebSocketServer({
         noServer: true,
         clientTracking: false,
         maxPayload: MOST_MESSAGE_BYTES,
         perMessageDeflate: false,
-        handleProtocols: () => PROTOCOL,
+        handleProtocols: offered => offered.has(PROTOCOL) && PROTOCOL,
       })
-      made.handleUpgrade(request, connection, head, socket => connected(socket, grant))
+      made.handleUpgrade(request, connection, head, socket => connected(socket, admitted))
     } catch (error) {
-      const status = error instanceof Refusal ? error.status : 500
-      if (status === 500) log.error({ err: error }, 'opening a live connection')
-      const answer = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`
-      // The other side may never close its half.
-      connection.end(answer, () => connection.destroy())
+      refuse(connection, error)
     }
   })
+
+  const refuse = (connection: Duplex, error: unknown) => {
+    const { status, body } =
+      error instanceof Refusal ? { status: error.status, body: errorBody(error) } : explain(error, SOCKET_PATH)
+    const text = JSON.stringify(body)
+    const answer = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      'Connection: close',
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(text)}`,
+    ]
+    // The other side may never close its half.
+    connection.end(`${answer.join('\r\n')}\r\n\r\n${text}`, () => connection.destroy())
+  }
+}
+
+interface Served {
+  end(code: CloseCode, refusal?: Refusal): void
 }
 
 const isWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket'
+const protocolsOf = ({ headers }: IncomingMessage): string[] =>
+  (headers['sec-websocket-protocol'] ?? '').split(',').map(each => each.trim())
 
 class NoSocket extends Refusal {
   readonly code = 'not_found'
   readonly status = 404
   readonly exit = 4
   constructor() {
-    super('There is no live connection at this address.')
+    super('There is no live connection at this address.', { try: 'Connect to /ws; nothing may follow it.' })
   }
-}
-
-/** A browser that does not answer is gone. Returns how to stop. */
-function keepAlive(socket: WebSocket): () => void {
-  let isAlive = true
-  socket.on('pong', () => {
-    isAlive = true
-  })
-  const timer = setInterval(() => {
-    if (!isAlive) return socket.terminate()
-    isAlive = false
-    socket.ping()
-  }, PING_MS)
-  return () => clearInterval(timer)
-}
-
-const CLOSE_MS = 500
-
-/** Closes it, also if the other side does not answer. */
-function close(socket: WebSocket, code: number): void {
-  socket.close(code)
-  const timer = setTimeout(() => socket.terminate(), CLOSE_MS)
-  socket.once('close', () => clearTimeout(timer))
 }

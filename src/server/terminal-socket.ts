@@ -1,10 +1,10 @@
 import type { WebSocket } from 'ws'
 import * as z from 'zod'
 import type { Fleet } from '../fleet/fleet.ts'
-import type { Grant } from '../fleet/people/tickets.ts'
 import { sentence } from '../fleet/sentences.ts'
 import type { Terminal, Viewer } from '../fleet/takeover/terminal.ts'
 import type { Log } from './log.ts'
+import { CLOSED } from './socket-limits.ts'
 
 /** What a page says besides its input, which is binary. */
 const Said = z.discriminatedUnion('kind', [
@@ -16,8 +16,6 @@ const Said = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('read'), bytes: z.number().int().min(0).max(1e9) }),
 ])
 
-/** Why a socket is closed. Numbers from 4000 on are ours, others are those of every WebSocket. */
-export const CLOSED = { goingAway: 1001, misused: 1008, signedOut: 4401, refused: 4403, replaced: 4409 } as const
 /** A page says its size at once; then the client is started. */
 const FIRST_SIZE_MS = 5000
 
@@ -25,7 +23,7 @@ const FIRST_SIZE_MS = 5000
 export function showTerminal(
   socket: WebSocket,
   fleet: Fleet,
-  { mission_id }: Grant,
+  mission_id: string,
   log: Log,
 ): (how: { signedOut: boolean }) => void {
   const { host } = fleet.terminals

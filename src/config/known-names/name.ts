@@ -39,6 +39,7 @@ export const NAME_KINDS = {
   variable: 'Environment variables',
   'agent variable': 'Environment of agents',
   file: 'Files of a task',
+  event: 'WebSocket events',
   team: 'Teams',
 } as const
 export type NameKind = keyof typeof NAME_KINDS

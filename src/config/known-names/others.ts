@@ -1,4 +1,4 @@
-import { all, dropped, type KnownName, kept, notYet, replaced } from './name.ts'
+import { all, changed, dropped, type KnownName, kept, notYet, replaced } from './name.ts'
 
 const TEAMS = 'there are no teams yet'
 
@@ -46,8 +46,37 @@ export const BEADS: KnownName[] = [
   ),
 ]
 
+const SUBSCRIBE =
+  'sent to whoever subscribes to the topic `claude-fleet` on /ws, with a cursor; a worker is a session, whose handle is its id'
+const TASK = `${SUBSCRIBE}; a task is a mission, a team is a project`
+
+const CLAUDE_FLEET_EVENTS: KnownName[] = [
+  changed('claude-fleet', 'event', 'worker_spawned', SUBSCRIBE),
+  changed('claude-fleet', 'event', 'worker_output', `${SUBSCRIBE}; output is text, not JSON in a text`),
+  changed('claude-fleet', 'event', 'worker_dismissed', SUBSCRIBE),
+  changed('claude-fleet', 'event', 'task_created', TASK),
+  changed('claude-fleet', 'event', 'task_updated', `${TASK}; cancelled work is resolved`),
+  changed('claude-fleet', 'event', 'task_assigned', `${TASK}; handle is that of the worker`),
+  ...notYet(
+    'claude-fleet',
+    'event',
+    [
+      'new_message',
+      'broadcast',
+      'blackboard_message',
+      'checkpoint_created',
+      'swarm_created',
+      'swarm_killed',
+      'worker_health',
+      'worker_restarted',
+    ],
+    TEAMS,
+  ),
+]
+
 export const TEAM_TOOLS: KnownName[] = [
   kept('claude-fleet', 'route', 'GET /health'),
+  ...CLAUDE_FLEET_EVENTS,
   ...notYet(
     'claude-fleet',
     'route',
@@ -65,7 +94,6 @@ export const TEAM_TOOLS: KnownName[] = [
       '/swarms',
       '/blackboard',
       '/checkpoints',
-      'WebSocket',
       'team_status',
       'team_spawn',
       'team_assign',

@@ -8,6 +8,10 @@ export interface SignIn {
   token?: string
 }
 
+/** A caller as far as it is signed in. */
+export const signInOf = (caller: { kind: string; device?: string; token?: string }): SignIn =>
+  caller.kind === 'session' ? {} : { device: caller.device, token: caller.token }
+
 /**
  * Whether a sign-in still counts. `changed`: it does, with other roles than `since`. Runs for each open stream after
  * every commit, so it reads a few records by their ids.

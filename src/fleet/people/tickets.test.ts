@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { TICKET_LASTS_MS, Tickets } from './tickets.ts'
+import { type Grant, TICKET_LASTS_MS, Tickets } from './tickets.ts'
 
-const grant = { mission_id: 'm', device: 'd' }
+const grant: Grant = { opens: 'terminal', by: 'd', mission_id: 'm', caller: 'd' }
 
 test('a ticket is taken once, in time, and only the one that was issued', () => {
   const tickets = new Tickets()
@@ -13,8 +13,12 @@ test('a ticket is taken once, in time, and only the one that was issued', () => 
   expect(tickets.take(late.ticket, TICKET_LASTS_MS)).toBeUndefined()
 })
 
-test('unused tickets do not pile up', () => {
+test('unused tickets do not pile up, and one caller ends only their own', () => {
   const tickets = new Tickets()
-  const all = Array.from({ length: 150 }, () => tickets.issue(grant, 0).ticket)
-  expect(all.filter(ticket => tickets.take(ticket, 1))).toHaveLength(100)
+  const other = tickets.issue({ ...grant, by: 'other' }, 0)
+  const all = Array.from({ length: 1500 }, () => tickets.issue(grant, 0).ticket)
+  expect(all.filter(ticket => tickets.take(ticket, 1))).toHaveLength(20)
+  expect(tickets.take(other.ticket, 1)).toBeDefined()
+  const many = Array.from({ length: 1500 }, (_, n) => tickets.issue({ ...grant, by: String(n) }, 0).ticket)
+  expect(many.filter(ticket => tickets.take(ticket, 1))).toHaveLength(1000)
 })

@@ -2,14 +2,13 @@ import { randomBytes } from 'node:crypto'
 
 /** A ticket opens one connection, once, within this time. */
 export const TICKET_LASTS_MS = 30_000
-/** More than this many unused tickets are no longer one person's. The oldest ends. */
-const MOST_UNUSED = 100
+/** More unused tickets than these are no longer one caller's, or one server's. The oldest ends. */
+const MOST_OF_ONE = 20
+const MOST_UNUSED = 1000
 
-/** What a ticket opens, and the browser that asked for it, where it has a name. */
-export interface Grant {
-  mission_id: string
-  device: string | undefined
-}
+/** What a ticket opens. `by` names whoever asked for it. */
+export type Grant = { by: string } & /** `caller` is whoever asked, as the operations know them. */
+({ opens: 'terminal'; mission_id: string; caller: unknown } | { opens: 'topics'; caller: unknown })
 
 /** Tickets for live connections. They are in memory only: those of an earlier run are not valid. */
 export class Tickets {
@@ -17,6 +16,8 @@ export class Tickets {
 
   issue(grant: Grant, nowMs: number): { ticket: string; expires_at: string } {
     for (const [ticket, { until }] of this.#unused) if (until <= nowMs) this.#unused.delete(ticket)
+    const own = [...this.#unused].filter(([, unused]) => unused.grant.by === grant.by).map(([ticket]) => ticket)
+    if (own[0] && own.length >= MOST_OF_ONE) this.#unused.delete(own[0])
     const [oldest] = this.#unused.keys()
     if (oldest && this.#unused.size >= MOST_UNUSED) this.#unused.delete(oldest)
     const ticket = randomBytes(32).toString('base64url')

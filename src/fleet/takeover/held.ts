@@ -1,10 +1,8 @@
 import type { Mission, TakenOver } from '../../domain/records/mission.ts'
-import type { Tickets } from '../people/tickets.ts'
 import type { Size, Terminal, Viewer } from './terminal.ts'
 
 /** The terminals that a server holds for pages: `Terminals` of the daemon. */
 export interface HeldTerminals {
-  readonly tickets: Tickets
   /** This process, as a mission that is taken over here names it. */
   readonly identity: TakenOver['terminal']
   /** Whether this server holds the mission for a page. */

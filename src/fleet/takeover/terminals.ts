@@ -4,7 +4,6 @@ import { ProcessTree } from '../../runner/process-tree.ts'
 import { identityOf, isAlive } from '../../runner/processes.ts'
 import { readDaemon } from '../../store/index.ts'
 import type { Fleet } from '../fleet.ts'
-import { Tickets } from '../people/tickets.ts'
 import { current } from '../records.ts'
 import { markOf } from '../sessions/environment.ts'
 import type { HeldTerminals } from './held.ts'
@@ -28,7 +27,6 @@ interface Held {
  * the next one finds that and hands the mission back.
  */
 export class Terminals implements HeldTerminals {
-  readonly tickets = new Tickets()
   readonly #fleet: Fleet
   readonly #onFault: (what: string, error: unknown) => void
   /** By mission. */

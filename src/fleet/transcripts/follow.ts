@@ -25,7 +25,8 @@ interface Item<T> {
 }
 
 const PING_EVERY_MS = 15_000
-const PAGE = 200
+/** Small, because a reader who waits holds a whole page in memory. */
+const PAGE = 20
 
 /** Waits until something happens, or until nothing has happened for a while. */
 class Bell {
@@ -164,7 +165,7 @@ export const startOf = (directory: string, asked: Position | undefined): Positio
 /** The events of the fleet, from now or after a cursor, without gaps or repeats. */
 export async function* followEvents(
   fleet: Fleet,
-  { project, after, signal }: { project?: string; after?: string; signal: AbortSignal },
+  { project, mission, after, signal }: { project?: string; mission?: string; after?: string; signal: AbortSignal },
 ): AsyncGenerator<Item<Event | Record<string, never>>> {
   let cursor = after ?? (await fleet.store.tail())
   const bell = new Bell(signal)
@@ -172,7 +173,7 @@ export async function* followEvents(
   try {
     while (!signal.aborted) {
       bell.reset()
-      const page = await fleet.store.events({ after: cursor, limit: PAGE, project_id: project })
+      const page = await fleet.store.events({ after: cursor, limit: PAGE, project_id: project, mission_id: mission })
       cursor = page.cursor
       if (page.reset) yield { cursor, kind: 'reset', data: {} }
       for (const event of page.events) yield { cursor: event.cursor, kind: event.kind, data: event }

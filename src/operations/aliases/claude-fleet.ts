@@ -1,0 +1,123 @@
+import type { Event } from '../../domain/records/event.ts'
+import type { Mission, Status } from '../../domain/records/mission.ts'
+import type { Session } from '../../domain/records/session.ts'
+import type { AgentEvent } from '../../domain/records/transcript.ts'
+import { headOf } from '../../domain/text.ts'
+
+/**
+ * Sessions and missions as clients of claude-fleet read them: a worker is a session, whose handle is its id, a task is
+ * a mission, and a team is a project. This file only translates words and shapes.
+ */
+export interface Told {
+  kind: string
+  data: Record<string, unknown>
+}
+
+const STATUSES: Record<Status, 'open' | 'in_progress' | 'resolved' | 'blocked'> = {
+  draft: 'open',
+  queued: 'open',
+  running: 'in_progress',
+  waiting: 'in_progress',
+  landing: 'in_progress',
+  review: 'in_progress',
+  needs_input: 'blocked',
+  failed: 'blocked',
+  done: 'resolved',
+  // There is no word for work that nobody wants any more, and nothing waits for it.
+  cancelled: 'resolved',
+}
+
+export interface Facts {
+  mission?: Mission
+  session?: Session
+  team: string | null
+}
+
+const taskOf = (mission: Mission, team: string | null) => ({
+  id: mission.id,
+  teamName: team,
+  subject: mission.title,
+  description: headOf(mission.prompt),
+  ownerHandle: mission.session_id,
+  status: STATUSES[mission.status],
+  blockedBy: mission.depends_on,
+  createdAt: mission.created_at,
+  updatedAt: mission.updated_at,
+})
+
+const workerOf = (session: Session, team: string | null) => ({
+  id: session.id,
+  handle: session.id,
+  teamName: team,
+  workingDir: session.worktree,
+  state: session.status === 'ended' ? 'stopped' : 'working',
+  spawnedAt: session.started_at ?? session.created_at,
+})
+
+/** Events after which a task may read differently. */
+const UPDATES: ReadonlySet<Event['kind']> = new Set<Event['kind']>([
+  'mission_updated',
+  'dispatched',
+  'auto_dispatched',
+  'dispatch_failed',
+  'cancelled',
+  'retried',
+  'resumed',
+  'reopened',
+  'requeued',
+  'asked',
+  'answered',
+  'needs_input',
+  'parked',
+  'landing_started',
+  'review_wanted',
+  'pull_request_opened',
+  'landed',
+  'kept',
+  'no_changes',
+  'undone',
+  'failed',
+  'taken_over',
+  'handed_back',
+])
+
+/** Whether it is worth looking up what an event is about. */
+export const isTold = ({ kind }: Pick<Event, 'kind'>): boolean => UPDATES.has(kind) || OTHERS.has(kind)
+const OTHERS: ReadonlySet<string> = new Set([
+  'mission_created',
+  'session_starting',
+  'session_running',
+  'adopted',
+  'session_ended',
+])
+
+/** An event in their words, with the records as they are now. Undefined: they have no word for it. */
+export function inTheirWords({ kind, session_id }: Event, { mission, session, team }: Facts): Told | undefined {
+  const task = mission && taskOf(mission, team)
+  if (kind === 'mission_created') return task && { kind: 'task_created', data: { task } }
+  if (kind === 'session_starting') return task && { kind: 'task_assigned', data: { task, handle: session_id } }
+  // A server that died before it said that the agent runs leaves it to the next one, which adopts it.
+  if (kind === 'session_running' || kind === 'adopted')
+    return session && { kind: 'worker_spawned', data: { worker: workerOf(session, team) } }
+  // A session whose agent never started was never announced.
+  if (kind === 'session_ended')
+    return session?.started_at ? { kind: 'worker_dismissed', data: { handle: session_id } } : undefined
+  return task && UPDATES.has(kind) ? { kind: 'task_updated', data: { task } } : undefined
+}
+
+/** What an agent printed, as text. */
+export function outputOf(event: AgentEvent): string | undefined {
+  switch (event.type) {
+    case 'text':
+    case 'raw':
+    case 'error':
+    case 'warning':
+      return event.text
+    case 'tool_call':
+      return event.name
+    case 'tool_result':
+      return event.output
+    default:
+      return undefined
+  }
+}
