@@ -33,6 +33,10 @@ export class Follower {
   }
 
   /** The connection breaks; what is on its way is lost. */
+  get isConnected(): boolean {
+    return this.#socket?.readyState === WebSocket.OPEN
+  }
+
   cut(): void {
     this.#socket?.terminate()
   }
