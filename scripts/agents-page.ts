@@ -25,6 +25,7 @@ const MEANINGS: Record<keyof Capabilities, string> = {
   takeOver: 'you can continue its conversation in your own terminal (`fleet takeover`)',
   life: 'how the fleet notices that it is stuck. conversation: by its conversation alone while none of its tools is running; processes: also by what its processes do',
   scripts: 'runs the text of a mission as a script, and only if that mission names it',
+  images: 'takes the images of a mission (`fleet run --image`); others refuse a mission that has one',
   remoteControl: 'you can work in its worktree from elsewhere (`fleet remote`)',
 }
 

@@ -104,6 +104,8 @@ export interface Capabilities {
    * default.
    */
   scripts: boolean
+  /** It takes the images of a mission together with its prompt. */
+  images: boolean
 }
 
 export interface Detected {
@@ -126,6 +128,8 @@ export interface LaunchRequest {
   /** The mission's own prompt, byte for byte. */
   script: string
   promptFile: string
+  /** What it is shown together with the prompt. Empty unless `can.images`, and if it continues a conversation that has them. */
+  images: readonly Image[]
   /** The session's own directory. The files of the launch are written there. */
   directory: string
   workingDirectory: string
@@ -151,6 +155,12 @@ export interface LaunchRequest {
   environment: Environment
 }
 
+/** A picture as a file that the client can read. */
+export interface Image {
+  file: string
+  type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
+}
+
 export interface Launch {
   argv: readonly [string, ...string[]]
   env: Record<string, string>
@@ -170,6 +180,11 @@ export type Program = Pick<Launch, 'argv' | 'env'>
 export interface Message {
   id: string
   line: string
+  /**
+   * Paths that are values in the line. On its way to the client each becomes the content of its file, in Base64. The
+   * transcript keeps the path. Not for adapters of plugins.
+   */
+  files?: readonly string[]
 }
 
 /** A person's decision about a question of the agent. */

@@ -33,6 +33,7 @@ export const shell: Agent = {
     remoteControl: false,
     life: 'processes',
     scripts: true,
+    images: false,
     effort: [],
   },
   models: [],

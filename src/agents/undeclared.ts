@@ -27,6 +27,7 @@ export const undeclared = (name: string): Agent => ({
     remoteControl: false,
     life: 'processes',
     scripts: false,
+    images: false,
     effort: [],
   },
   models: [],

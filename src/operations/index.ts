@@ -8,6 +8,7 @@ import { diffs } from './diffs.ts'
 import { disk } from './disk.ts'
 import { events } from './events.ts'
 import { graph } from './graph.ts'
+import { images } from './images.ts'
 import { selfService } from './inside.ts'
 import { insideContext } from './inside-context.ts'
 import { integrations } from './integrations.ts'
@@ -50,6 +51,7 @@ const forPeople = [
   ...mcpServers,
   ...queue,
   ...missions,
+  ...images,
   ...notes,
   ...waiting,
   ...reviews,

@@ -77,6 +77,8 @@ interface Common<I extends z.ZodObject, N extends string> {
   /** `POST /api/missions/:mission_id/dispatch`. The names in the path are fields of the input. */
   http: `${Method} /${string}`
   input: I
+  /** How long its body may be, if that is more than usual. */
+  bodyBytes?: number
   /** Whether a session's own token may use this, given the input. Absent: never. */
   agentMay?: (caller: Extract<Caller, { kind: 'session' }>, input: z.infer<I>) => boolean
   /** Whether it takes effect only while a server runs. Then the terminal starts one. */

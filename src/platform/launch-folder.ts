@@ -1,5 +1,5 @@
 import { closeSync, existsSync, fstatSync, mkdirSync, readdirSync, readSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { openPlain, readPlain } from './plain-files.ts'
 
 /**
@@ -35,6 +35,8 @@ const LAUNCH_FILES = {
   /** The state in which the conversation began. */
   dialogue: 'dialogue.json',
   prompt: 'prompt',
+  /** The folder of the images that belong to the prompt. */
+  images: 'images',
   /** The report that the agent may write. */
   result: join('own', 'result.json'),
 } as const
@@ -95,15 +97,18 @@ export function nextLaunch(directory: string, kind: LaunchKind): string {
   return folder
 }
 
-export function writeFiles(
-  directory: string,
-  files: Readonly<Record<string, string | { content: string; mode: number }>>,
-): void {
+export function writeFiles(directory: string, files: LaunchContent): void {
   for (const [name, file] of Object.entries(files)) {
-    const { content, mode } = typeof file === 'string' ? { content: file, mode: 0o600 } : file
-    writeFileSync(join(directory, name), content, { mode })
+    const { content, mode } =
+      typeof file === 'string' || file instanceof Uint8Array ? { content: file, mode: 0o600 } : file
+    const path = join(directory, name)
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    writeFileSync(path, content, { mode })
   }
 }
+
+/** Files by their path in the folder. */
+export type LaunchContent = Readonly<Record<string, string | Uint8Array | { content: string; mode: number }>>
 
 /** The end of a program's output, errors last. */
 export function outputOf(directory: string, maxBytes: number): string {

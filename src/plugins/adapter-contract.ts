@@ -28,6 +28,7 @@ const Offers = z.strictObject({
   takeOver: z.boolean().default(false),
   life: z.enum(['conversation', 'processes']).default('processes'),
   scripts: z.boolean().default(false),
+  images: z.boolean().default(false),
 })
 
 /** What an adapter can do is offered to people, so it must have the function for it. */
@@ -95,6 +96,7 @@ const OURS = [
   'sent',
   'times',
   'own',
+  'images',
   'exit',
 ]
 const file = z

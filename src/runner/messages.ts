@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Message } from '../agents/contract.ts'
@@ -33,6 +33,7 @@ export class Outbox {
     const written = this.#files()
     if (written.some(name => name.slice(NUMBER_LENGTH + 1) === message.id)) return
     const file = join(this.#folder, `${String(written.length + 1).padStart(NUMBER_LENGTH, '0')}-${message.id}`)
+    if (message.files?.length) writeFileSync(`${file}.whole`, `${wholeLine(message)}\n`, { mode: 0o600 })
     writeFileSync(`${file}.new`, `${message.line}\n`, { mode: 0o600 })
     await effect('message.rename', () => renameSync(`${file}.new`, file))
   }
@@ -72,4 +73,11 @@ export class Outbox {
       .filter(name => /^\d{6}-[^.]+$/.test(name))
       .sort()
   }
+}
+
+/** The line as the client gets it: paths of files have become their content. */
+export function wholeLine({ line, files = [] }: Message): string {
+  const contentOf = (value: unknown): unknown =>
+    typeof value === 'string' && files.includes(value) ? readFileSync(value).toString('base64') : value
+  return files.length ? JSON.stringify(JSON.parse(line, (_, value) => contentOf(value))) : line
 }

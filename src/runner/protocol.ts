@@ -1,4 +1,5 @@
 import type { AgentEvent, Answer, Digest, Driver, Exit, Launch } from '../agents/contract.ts'
+import type { LaunchContent } from '../platform/launch-folder.ts'
 import type { Identity } from './processes.ts'
 
 /**
@@ -69,7 +70,7 @@ export type Words =
 export interface LaunchOrder {
   /** The folder of this launch, in which `files` are written first. */
   directory: string
-  files: Readonly<Record<string, string | { content: string; mode: number }>>
+  files: LaunchContent
   argv: readonly string[]
   cwd: string
   env: Record<string, string>

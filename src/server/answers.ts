@@ -4,7 +4,7 @@ import { newId } from '../domain/ids.ts'
 import type { Log } from './log.ts'
 import { asRefusal, errorBody, MethodNotAllowed, NoSuchAddress } from './refusals.ts'
 
-/** The most a body may have; the longest field, a prompt, has a million characters. */
+/** The most a body may have unless its operation says otherwise; the longest field, a prompt, has a million characters. */
 export const BODY_LIMIT_BYTES = 2 * 1024 * 1024
 
 export interface Answer {
@@ -13,11 +13,11 @@ export interface Answer {
 }
 
 /** Turns an error into an answer. An unexpected one is only in the log, under the id that the caller gets. */
-export type Explain = (error: unknown, where: string) => Answer
+export type Explain = (error: unknown, where: string, bodyBytes?: number) => Answer
 
 export function explainer(log: Log, say: (line: string) => void): Explain {
-  return (error, where) => {
-    const refusal = asRefusal(error, BODY_LIMIT_BYTES)
+  return (error, where, bodyBytes = BODY_LIMIT_BYTES) => {
+    const refusal = asRefusal(error, bodyBytes)
     if (refusal) return { status: refusal.status, body: errorBody(refusal) }
     const id = newId()
     log.error({ id, where, err: error }, 'unexpected error')
@@ -55,7 +55,8 @@ export function answerErrors(app: FastifyInstance, explain: Explain, pages: Erro
     if (page && (error instanceof NoSuchAddress || (error instanceof Unauthorized && request.is404)))
       return reply.code(404).type(HTML).send(pages.nothingHere())
     if (page && error instanceof Unauthorized) return reply.code(401).type(HTML).send(pages.signedOut())
-    return sendAnswer(reply, explain(error, `${request.method} ${request.routeOptions.url ?? 'an unknown address'}`))
+    const { url = 'an unknown address', bodyLimit } = request.routeOptions
+    return sendAnswer(reply, explain(error, `${request.method} ${url}`, bodyLimit))
   })
 
   app.setNotFoundHandler((request, reply) => {

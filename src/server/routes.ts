@@ -32,6 +32,7 @@ export function addOperations(app: FastifyInstance, operations: readonly Operati
     app.route({
       method,
       url: path,
+      ...(operation.bodyBytes && { bodyLimit: operation.bodyBytes }),
       handler: operation.kind === 'stream' ? streams(operation, serving) : answers(operation, serving),
     })
   }

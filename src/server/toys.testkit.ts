@@ -33,6 +33,17 @@ export const TOYS = [
     run: async ({ key }, { title }) => ({ title, bytes: Buffer.byteLength(title), key, hidden: 'not in the output' }),
   }),
   command({
+    name: 'echo_wide',
+    may: 'missions.read',
+    mcp: false,
+    summary: 'Count what is longer than usual',
+    http: 'POST /api/toys/:toy_id/wide',
+    bodyBytes: 3 * 1024 * 1024,
+    input: z.object({ toy_id: z.string(), title: z.string() }),
+    output: z.object({ bytes: z.number() }),
+    run: async (_, { title }) => ({ bytes: Buffer.byteLength(title) }),
+  }),
+  command({
     name: 'break',
     may: 'missions.read',
     mcp: false,

@@ -17,32 +17,41 @@ export interface BlobText {
 export interface Blobs {
   put(text: string): Promise<BlobText>
   get(hash: string): Promise<string>
+  /** For an image. Returns its hash. */
+  putBytes(bytes: Buffer): Promise<string>
+  getBytes(hash: string): Promise<Buffer>
   /** Inline when it is short, a blob otherwise. */
   keep(text: string): Promise<StoredText>
   read(stored: StoredText): Promise<string>
 }
 
-/** Long texts as files named by their content: each is written once, never changed, and stored once. */
+/** Long texts and images as files named by their content: each is written once, never changed, and stored once. */
 export function openBlobs(directory: string): Blobs {
+  const putBytes = async (bytes: Buffer): Promise<string> => {
+    const hash = await hashOf(bytes as Buffer<ArrayBuffer>)
+    const file = join(directory, hash)
+    if (!(await exists(file))) await writeWhole(directory, file, bytes)
+    return hash
+  }
   const put = async (text: string): Promise<BlobText> => {
     const bytes = Buffer.from(text)
-    const blob = await hashOf(bytes)
-    const file = join(directory, blob)
-    if (!(await exists(file))) await writeWhole(directory, file, bytes)
-    return { blob, bytes: bytes.length, head: beginning(text) }
+    return { blob: await putBytes(bytes), bytes: bytes.length, head: beginning(text) }
   }
-  const get = async (hash: string): Promise<string> => {
+  const getBytes = async (hash: string): Promise<Buffer> => {
     if (!HASH.test(hash)) throw new NotFound('text', hash)
     try {
-      return await readFile(join(directory, hash), 'utf8')
+      return await readFile(join(directory, hash))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new NotFound('text', hash)
       throw error
     }
   }
+  const get = async (hash: string): Promise<string> => (await getBytes(hash)).toString('utf8')
   return {
     put,
     get,
+    putBytes,
+    getBytes,
     keep: async text => (Buffer.byteLength(text) < INLINE_TEXT_BYTES ? { inline: text } : put(text)),
     read: async stored => ('inline' in stored ? stored.inline : get(stored.blob)),
   }

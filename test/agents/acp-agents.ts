@@ -18,6 +18,7 @@ export const CLAUDE_ACP: AcpDeclaration = {
   folders: [],
   resume: true,
   fork: true,
+  images: true,
   asks: { arguments: [], set: {}, mode: 'default', meta: { claudeCode: { options: { settingSources: [] } } } },
 }
 
@@ -36,5 +37,6 @@ export const GEMINI_ACP: AcpDeclaration = {
   folders: [],
   resume: false,
   fork: false,
+  images: true,
   asks: { arguments: [], set: { GEMINI_CLI_TRUST_WORKSPACE: 'false' }, mode: 'default' },
 }

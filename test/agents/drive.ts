@@ -15,6 +15,7 @@ import type {
   Stream,
 } from '../../src/agents/contract.ts'
 import { emptyDigest, fold } from '../../src/agents/digest.ts'
+import { wholeLine } from '../../src/runner/messages.ts'
 
 export interface Workspace {
   root: string
@@ -54,6 +55,7 @@ export function aRequest(workspace: Workspace, more: Partial<LaunchRequest> = {}
     prompt: '',
     script: '',
     promptFile: join(directory, 'prompt'),
+    images: [],
     directory,
     workingDirectory: workspace.workingDirectory,
     model: null,
@@ -109,7 +111,7 @@ export async function drive(agent: Agent, request: LaunchRequest, meanwhile: Mea
   let state = dialogue?.begin(request) ?? {}
   const send = (message: Message | undefined): void => {
     if (!message) return
-    child.stdin?.write(`${message.line}\n`)
+    child.stdin?.write(`${wholeLine(message)}\n`)
     state = dialogue!.step(state, message.line, 'sent')
   }
   dialogue?.due(state).forEach(send)

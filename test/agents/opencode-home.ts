@@ -16,6 +16,8 @@ export function opencodeHome(home: string, modelUrl: string): Record<string, str
         limit: { context: 200_000, output: 10_000 },
         tool_call: true,
         reasoning: true,
+        attachment: true,
+        modalities: { input: ['text', 'image'], output: ['text'] },
       },
     },
   }

@@ -75,6 +75,7 @@ export const SCENARIOS: readonly Scenario[] = [
     offered: can => can.approvals && can.adopted,
   },
   { name: 'prompt of 200 kB', shownBy: /200 kB/ },
+  { name: 'images', shownBy: /sees the images of a mission/, offered: can => can.images },
   {
     name: 'kill -9 of the server, adoption',
     shownBy: /goes on while the server is dead/,

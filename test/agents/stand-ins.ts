@@ -35,3 +35,14 @@ export const LINER = {
   ],
   other_lines: 'raw',
 }
+
+/** An agent that speaks the Agent Client Protocol and notes the images it is shown, in the file VIEWER_LOG. */
+export const VIEWER = {
+  name: 'viewer',
+  kind: 'acp',
+  title: 'Viewer',
+  command: ['viewer'],
+  environment: { pass: ['VIEWER_LOG', 'VIEWER_BLIND'], set: {} },
+  resume: true,
+  images: true,
+}

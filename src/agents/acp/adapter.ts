@@ -13,6 +13,7 @@ export const AcpDeclaration = Declaration.extend({
   kind: z.literal('acp'),
   resume: z.boolean().default(false).describe('it can continue earlier conversations'),
   fork: z.boolean().default(false).describe('it can continue a copy of one'),
+  images: z.boolean().default(false).describe('it takes images: its answer to initialize has promptCapabilities.image'),
   asks: z
     .strictObject({
       arguments: z.array(z.string()).max(100).default([]),
@@ -55,6 +56,7 @@ export function acpAgent(declared: AcpDeclaration): Agent {
       remoteControl: false,
       life: 'conversation',
       scripts: false,
+      images: declared.images,
       effort: [],
     },
     models,

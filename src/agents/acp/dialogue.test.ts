@@ -3,6 +3,7 @@ import { aRequest, aWorkspace } from '../../../test/agents/drive.ts'
 import { brokenLines } from '../../../test/agents/fuzz.ts'
 import type { LaunchRequest } from '../contract.ts'
 import { acpDialogue, type PermissionSettings } from './dialogue.ts'
+import { readAcp } from './read.ts'
 
 const workspace = aWorkspace()
 workspace.remove()
@@ -240,4 +241,34 @@ test('nothing an agent prints breaks it', () => {
     dialogue.due(now)
     dialogue.isOver(now)
   }
+})
+
+const PICTURE = { file: '/s/images/1.png', type: 'image/png' } as const
+const WITH_IMAGES = { id: 'initialize', result: { agentCapabilities: { promptCapabilities: { image: true } } } }
+
+test('images come before the words, as files that are put in on the way', () => {
+  const conversation = talk({ images: [PICTURE] })
+  conversation.next()
+  conversation.hear(WITH_IMAGES)
+  conversation.next()
+  conversation.hear(OPENED)
+  const [message] = conversation.dialogue.due(conversation.state())
+  expect(message!.files).toEqual([PICTURE.file])
+  expect(JSON.parse(message!.line).params.prompt).toEqual([
+    { type: 'image', mimeType: 'image/png', data: PICTURE.file },
+    { type: 'text', text: 'Do it.' },
+  ])
+})
+
+test('an agent that offers no images is let go, and the transcript says why', () => {
+  const conversation = talk({ images: [PICTURE] })
+  conversation.next()
+  conversation.hear(INITIALIZED)
+  const [message] = conversation.dialogue.due(conversation.state())
+  expect(readAcp(message!.line, 'sent')).toEqual([
+    { type: 'error', text: 'It takes no images: its answer to initialize offers none.' },
+  ])
+  conversation.next()
+  expect(conversation.dialogue.isOver(conversation.state())).toBe(true)
+  expect(conversation.dialogue.due(conversation.state())).toEqual([])
 })

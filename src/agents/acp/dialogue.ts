@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { openingMeta } from '../claude/tools.ts'
-import type { Dialogue, LaunchRequest, Message } from '../contract.ts'
+import type { Dialogue, Image, LaunchRequest, Message } from '../contract.ts'
 import { type Json, list, object, parseObject, string, text } from '../json.ts'
 import { asStdio, expanded, isHttp, type McpServer, serversOf } from '../mcp-servers.ts'
 import { PRESETS } from '../presets.ts'
 import { isAllowed } from './permission.ts'
-import { DENIED, INTERRUPT, SAID, SESSION, TAKEN_UP, toolOf } from './read.ts'
+import { DENIED, INTERRUPT, NO_IMAGES, SAID, SESSION, TAKEN_UP, toolOf } from './read.ts'
 
 /** What makes an agent ask before it does anything harmful. */
 export interface PermissionSettings {
@@ -21,6 +21,8 @@ interface State {
   /** It refused a step that comes before the prompt. */
   refused: boolean
   resumes: boolean
+  /** The mission has images, and the agent does not offer to take any. */
+  lacksImages: boolean
   conversation: string | null
   /** The option that chooses its model; null: the model has a request of its own. */
   modelOption: string | null
@@ -35,6 +37,8 @@ interface State {
 interface Wish extends Pick<LaunchRequest, 'model' | 'preset' | 'resumes' | 'forks' | 'approvals'> {
   cwd: string
   prompt: string
+  /** Absent if an earlier version began the conversation. */
+  images?: readonly Image[]
   servers: LaunchRequest['mcpServers']
   permissions: PermissionSettings | null
 }
@@ -65,6 +69,7 @@ export const acpDialogue = (permissions: PermissionSettings | null): Dialogue<St
     answered: [],
     refused: false,
     resumes: false,
+    lacksImages: false,
     conversation: null,
     modelOption: null,
     asked: [],
@@ -86,7 +91,7 @@ export const acpDialogue = (permissions: PermissionSettings | null): Dialogue<St
   say(state, id, words) {
     const name = SAID + id
     if (state.conversation === null || !(state.told.includes(name) || isBetweenTurns(state))) return undefined
-    return { id: name, line: prompt(name, state.conversation, words) }
+    return { id: name, line: prompt(name, state.conversation, words, []) }
   },
   answer(state, id, { allow }) {
     const asked = state.asked.find(each => String(each.id) === id && each.allow === undefined)
@@ -105,6 +110,7 @@ function wishOf(request: LaunchRequest, permissions: PermissionSettings | null):
   return {
     ...{ model, preset, resumes, forks, approvals, permissions },
     cwd: request.workingDirectory,
+    images: request.images,
     prompt: [request.systemPrompt, request.prompt].filter(Boolean).join('\n\n'),
     servers: Object.fromEntries(
       serversOf(request).map(([name, server]) => [name, expanded(server, request.environment)]),
@@ -117,6 +123,7 @@ const isBetweenTurns = ({ told, answered }: State): boolean =>
 
 function told(state: State, message: Json): State {
   if (message.method === 'session/cancel') return { ...state, interrupted: true }
+  if (message.method === NO_IMAGES) return { ...state, refused: true }
   if (message.method === 'session/prompt')
     return { ...state, interrupted: false, told: [...state.told, text(message.id)] }
   if (typeof message.method === 'string') return { ...state, told: [...state.told, text(message.id)] }
@@ -132,7 +139,8 @@ function heard(state: State, message: Json): State {
   const isTurn = name === PROMPT || name.startsWith(SAID)
   const result = object(message.result)
   if (!result) return { ...before, refused: state.refused || !isTurn }
-  if (name === INITIALIZE) return { ...before, resumes: offersResume(result) }
+  if (name === INITIALIZE)
+    return { ...before, resumes: offersResume(result), lacksImages: isShown(state.wish) && !offersImages(result) }
   if (name !== SESSION && !name.startsWith(TAKEN_UP)) return before
   const conversation = string(result.sessionId) ?? name.slice(TAKEN_UP.length)
   return { ...before, conversation, modelOption: modelOptionIn(result) }
@@ -140,6 +148,10 @@ function heard(state: State, message: Json): State {
 
 const offersResume = (result: Json): boolean =>
   object(object(object(result.agentCapabilities)?.sessionCapabilities)?.resume) !== undefined
+
+const isShown = ({ images = [] }: Wish): boolean => images.length > 0
+const offersImages = (result: Json): boolean =>
+  object(object(result.agentCapabilities)?.promptCapabilities)?.image === true
 
 function modelOptionIn(result: Json): string | null {
   const options = list(result.configOptions).map(each => object(each) ?? {})
@@ -179,26 +191,35 @@ function reply({ id, tool, options }: Asked, allow: boolean): Message {
 
 /** The next step. Each waits for the answer to the one before. */
 function nextRequest(state: State): Message | undefined {
+  // Better no work than work without them. The agent ignores this; it says in the transcript why it was let go.
+  if (state.lacksImages) return state.refused ? undefined : { id: 'no-images', line: rpc({ method: NO_IMAGES }) }
   const next = state.refused ? undefined : stepsOf(state).find(({ name }) => !state.answered.includes(name))
   if (!next || state.told.includes(next.name)) return undefined
-  return { id: next.name.split(':', 1)[0]!, line: next.line() }
+  const { files } = next
+  return { id: next.name.split(':', 1)[0]!, line: next.line(), ...(files?.length && { files }) }
 }
 
 interface Step {
   name: string
   line(): string
+  /** See `Message`. */
+  files?: readonly string[]
 }
 
 function stepsOf(state: State): Step[] {
   const { wish, conversation } = state
   const { mode } = wish.permissions ?? {}
-  const { model } = wish
+  const { model, images = [] } = wish
   return [
     { name: INITIALIZE, line: initialize },
     openingOf(state),
     ...(mode ? [{ name: MODE, line: () => setMode(conversation!, mode) }] : []),
     ...(model ? [{ name: MODEL, line: () => setModel(state, model) }] : []),
-    { name: PROMPT, line: () => prompt(PROMPT, conversation!, wish.prompt) },
+    {
+      name: PROMPT,
+      line: () => prompt(PROMPT, conversation!, wish.prompt, images),
+      files: images.map(({ file }) => file),
+    },
   ]
 }
 
@@ -270,5 +291,7 @@ const setModel = ({ conversation: sessionId, modelOption }: State, model: string
         params: { sessionId, configId: modelOption, value: model },
       })
 
-const prompt = (id: string, sessionId: string, words: string): string =>
-  rpc({ id, method: 'session/prompt', params: { sessionId, prompt: [{ type: 'text', text: words }] } })
+function prompt(id: string, sessionId: string, words: string, images: readonly Image[]): string {
+  const shown = images.map(({ type, file }) => ({ type: 'image', mimeType: type, data: file }))
+  return rpc({ id, method: 'session/prompt', params: { sessionId, prompt: [...shown, { type: 'text', text: words }] } })
+}

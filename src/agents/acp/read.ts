@@ -13,6 +13,8 @@ export const SAID = 'say-'
 export const DENIED = 'flotilla/denied'
 /** In our request to stop: the id of the interruption. */
 export const INTERRUPT = 'flotilla/interrupt'
+/** A notification of ours: the mission has images, and the agent takes none. */
+export const NO_IMAGES = '_flotilla/no_images'
 
 /** The raw messages of Claude Code: see `metaOf` in the dialogue. */
 const RAW = '_claude/sdkMessage'
@@ -46,6 +48,8 @@ function readSent(message: Json | undefined): AgentEvent[] {
   const id = text(message?.id)
   const interrupt = string(object(object(message?.params)?._meta)?.[INTERRUPT])
   if (interrupt !== null) return [{ type: 'interrupted', id: interrupt }]
+  if (message?.method === NO_IMAGES)
+    return [{ type: 'error', text: 'It takes no images: its answer to initialize offers none.' }]
   if (id.startsWith(SAID)) return [{ type: 'said', id, text: promptIn(message!) }]
   const denied = string(object(object(message?.result)?._meta)?.[DENIED])
   if (denied === null) return []

@@ -52,6 +52,7 @@ const throughCommandLine: Agent = {
     remoteControl: true,
     life: 'conversation',
     scripts: false,
+    images: true,
     effort: ['low', 'medium', 'high', 'xhigh', 'max'],
   },
   models: [

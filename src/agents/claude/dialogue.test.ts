@@ -13,6 +13,18 @@ test('the prompt is due until it has gone', () => {
   expect(dialogue.due(dialogue.step(begun(), message!.line, 'sent'))).toEqual([])
 })
 
+test('images come before the prompt, as files that are put in on the way', () => {
+  const image = { file: '/s/images/1.png', type: 'image/png' } as const
+  const [message] = dialogue.due(
+    dialogue.begin({ directory: '/s', prompt: 'Do it.', images: [image] } as unknown as LaunchRequest),
+  )
+  expect(message!.files).toEqual([image.file])
+  expect(JSON.parse(message!.line).message.content).toEqual([
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data: image.file } },
+    { type: 'text', text: 'Do it.' },
+  ])
+})
+
 test('it is over with a result, until another turn begins', () => {
   const read = (...lines: string[]) => lines.reduce((state, line) => dialogue.step(state, line, 'stdout'), begun())
   expect(dialogue.isOver(begun())).toBe(false)

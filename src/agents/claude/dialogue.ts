@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { AgentEvent, Answer, Dialogue, Message } from '../contract.ts'
+import type { AgentEvent, Answer, Dialogue, Image, Message } from '../contract.ts'
 import { type Json, object, parseObject, string, text } from '../json.ts'
 import { ASKING_TOOL, answersTo, questionsIn } from './questions.ts'
 import { readClaude } from './read.ts'
@@ -12,6 +12,8 @@ interface Asked {
 interface State {
   id: string
   prompt: string
+  /** Absent if an earlier version began the conversation. */
+  images?: readonly Image[]
   /** The prompt was sent, so nothing is due any more. */
   told: boolean
   /** A turn is running. */
@@ -30,8 +32,8 @@ const ANY_WORDS = 'words'
 
 /** The client reads lines of stream-json: the prompt first, then messages at any time. */
 export const claudeDialogue: Dialogue<State> = {
-  begin: ({ directory, prompt }) => ({
-    ...{ id: `${directory}/prompt`, prompt, told: false, working: false, over: false },
+  begin: ({ directory, prompt, images }) => ({
+    ...{ id: `${directory}/prompt`, prompt, images, told: false, working: false, over: false },
     ...{ asked: {}, waitsFor: null, heard: null },
   }),
   step(state, line, stream) {
@@ -42,7 +44,7 @@ export const claudeDialogue: Dialogue<State> = {
       message?.type === 'control_request' ? withRequest(state, message) : state,
     )
   },
-  due: ({ told, id, prompt }) => (told ? [] : [encode(id, prompt)]),
+  due: ({ told, id, prompt, images }) => (told ? [] : [encode(id, prompt, images)]),
   // Messages already in the fifo are still read, so closing it loses none.
   isOver: ({ over, waitsFor }) => over && !waitsFor,
   say: (_state, id, text) => encode(id, text),
@@ -97,9 +99,18 @@ const without = (asked: State['asked'], id: string): State['asked'] =>
   Object.fromEntries(Object.entries(asked).filter(([name]) => name !== id))
 
 /** The client ignores a message whose id it has seen, so sending it again does no harm. */
-function encode(id: string, text: string): Message {
+function encode(id: string, text: string, images: readonly Image[] = []): Message {
   const uuid = uuidOf(id)
-  return { id: uuid, line: JSON.stringify({ type: 'user', uuid, message: { role: 'user', content: text } }) }
+  const shown = images.map(({ type, file }) => ({
+    type: 'image',
+    source: { type: 'base64', media_type: type, data: file },
+  }))
+  const content = shown.length ? [...shown, { type: 'text', text }] : text
+  return {
+    id: uuid,
+    line: JSON.stringify({ type: 'user', uuid, message: { role: 'user', content } }),
+    ...(images.length && { files: images.map(({ file }) => file) }),
+  }
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

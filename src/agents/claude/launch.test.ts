@@ -12,6 +12,7 @@ function request(more: Partial<LaunchRequest> = {}): LaunchRequest {
     prompt: 'Do it.',
     script: 'Do it.',
     promptFile: '/session/prompt',
+    images: [],
     directory: '/session',
     workingDirectory: '/work',
     model: null,

@@ -206,3 +206,12 @@ test('an answer is counted when it begins and with all of its output when it end
     ...{ input_tokens: 1000, output_tokens: 50, cost_usd: 0.5, turns: 1 },
   })
 })
+
+test('an image that the client repeats is a word to a reader, not its bytes', () => {
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }
+  const line = JSON.stringify({
+    ...{ type: 'user', uuid: 'u', isReplay: true },
+    message: { role: 'user', content: [image, { type: 'text', text: 'Look.' }] },
+  })
+  expect(readClaude(line, 'stdout')).toEqual([{ type: 'said', id: 'u', text: '[image]\nLook.' }])
+})

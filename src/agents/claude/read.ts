@@ -279,7 +279,13 @@ function tokens(usage: Json): Partial<Usage> {
 function plain(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return content == null ? '' : JSON.stringify(content)
-  return content.map(block => string(object(block)?.text) ?? JSON.stringify(block)).join('\n')
+  return content.map(blockInWords).join('\n')
+}
+
+/** The bytes of an image are of no use to a reader. */
+function blockInWords(block: unknown): string {
+  const { type, text: words } = object(block) ?? {}
+  return string(words) ?? (type === 'image' ? '[image]' : JSON.stringify(block))
 }
 
 function time(seconds: unknown): string | null {

@@ -54,6 +54,7 @@ export const codex: Agent = {
     remoteControl: false,
     life: 'conversation',
     scripts: false,
+    images: true,
     effort: ['minimal', 'low', 'medium', 'high', 'xhigh'],
   },
   models: CODEX_MODELS,

@@ -1,4 +1,4 @@
-import type { Answer, Dialogue, Message } from '../contract.ts'
+import type { Answer, Dialogue, Image, Message } from '../contract.ts'
 import { type Json, list, object, parseObject, string, text } from '../json.ts'
 import { openingOf } from './launch.ts'
 
@@ -17,6 +17,8 @@ interface Asked {
 interface State {
   opening: { method: string; params: Json }
   prompt: string
+  /** Absent if an earlier version began the conversation. */
+  images?: readonly Image[]
   /** The ids of what was sent. */
   sent: string[]
   thread: string | null
@@ -51,6 +53,7 @@ export const codexDialogue: Dialogue<State> = {
   begin: request => ({
     opening: openingOf(request),
     prompt: request.prompt,
+    images: request.images,
     sent: [],
     thread: null,
     turn: null,
@@ -70,9 +73,9 @@ export const codexDialogue: Dialogue<State> = {
   },
 
   due(state) {
-    const { sent, thread, asked, prompt } = state
+    const { sent, thread, asked, prompt, images } = state
     const greeting = sent.includes(THREAD) ? [] : greet(state).filter(({ id }) => !sent.includes(id))
-    const task = thread && !sent.includes(PROMPT) ? [turn(PROMPT, thread, prompt)] : []
+    const task = thread && !sent.includes(PROMPT) ? [turn(PROMPT, thread, prompt, images)] : []
     return [...greeting, ...task, ...asked.filter(isNobodys).map(refusal)]
   },
 
@@ -158,8 +161,10 @@ function greet({ opening }: State): Message[] {
 }
 
 /** Joins the running turn, or begins one. */
-function turn(id: string, threadId: string, words: string): Message {
-  const input = [{ type: 'text', text: words, text_elements: [] }]
+function turn(id: string, threadId: string, words: string, images: readonly Image[] = []): Message {
+  // The client reads the files itself.
+  const shown = images.map(({ file }) => ({ type: 'localImage', path: file }))
+  const input = [{ type: 'text', text: words, text_elements: [] }, ...shown]
   return request(id, 'turn/start', { threadId, clientUserMessageId: id, input })
 }
 

@@ -10,6 +10,7 @@ const REQUEST: LaunchRequest = {
   prompt: 'The whole prompt.',
   script: '',
   promptFile: '/s/prompt',
+  images: [],
   directory: '/s',
   workingDirectory: '/home/w',
   model: null,

@@ -92,6 +92,7 @@ export function customAgent(declared: CustomDeclaration): Agent {
       remoteControl: false,
       life: 'processes',
       scripts: runsScripts(declared),
+      images: false,
       effort: [],
     },
     models,

@@ -50,6 +50,7 @@ export const gemini: Agent = {
     remoteControl: false,
     life: 'conversation',
     scripts: false,
+    images: true,
     effort: [],
   },
   models: [

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Launch, LaunchRequest, Opening, Program } from '../contract.ts'
 import { pick } from '../environment.ts'
@@ -40,6 +40,8 @@ export function launchGemini(request: LaunchRequest): Launch {
     // Only the servers of this session. With none, this name matches no server.
     ...(names.length ? names : ['(none)']).map(name => `--allowed-mcp-server-names=${name}`),
     ...(rules.restricts ? ['--extensions=none'] : []),
+    // It reads no file outside of its folders.
+    ...(request.images.length ? [`--include-directories=${dirname(request.images[0]!.file)}`] : []),
   ]
   const env: Record<string, string> = {
     ...pick(request.environment, ENVIRONMENT),
@@ -49,7 +51,7 @@ export function launchGemini(request: LaunchRequest): Launch {
     GEMINI_CLI_TRUST_WORKSPACE: String(!rules.restricts),
   }
   const client = ['gemini', ...flags] as const
-  const files = { ...inputFile(request), ...(everything ? {} : { [POLICY]: policyOf(rules, names) }) }
+  const files = { ...inputFile(shown(request)), ...(everything ? {} : { [POLICY]: policyOf(rules, names) }) }
   if (!servers.length) return { argv: readingInput(request, client), env, files, stdin: 'none' }
   const person = env.GEMINI_CLI_HOME ?? env.HOME ?? '/'
   return {
@@ -58,6 +60,12 @@ export function launchGemini(request: LaunchRequest): Launch {
     files: { ...files, [SETTINGS]: settingsOf(servers) },
     stdin: 'none',
   }
+}
+
+/** It has no option for images, but reads the files that a prompt names in this way. */
+function shown(request: LaunchRequest): LaunchRequest {
+  const named = request.images.map(({ file }) => `@${file.replace(/[^A-Za-z0-9/._-]/g, '\\$&')}`)
+  return named.length ? { ...request, prompt: `${request.prompt}\n\n${named.join('\n')}` } : request
 }
 
 const POLICY = 'policy.toml'

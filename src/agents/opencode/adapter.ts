@@ -50,6 +50,7 @@ export const opencode: Agent = {
     remoteControl: false,
     life: 'processes',
     scripts: false,
+    images: true,
     effort: ['minimal', 'low', 'medium', 'high', 'max'],
   },
   models: [

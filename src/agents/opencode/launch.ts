@@ -64,6 +64,7 @@ export function launchOpencode(request: LaunchRequest): Launch {
     ...(request.model ? [`--model=${request.model}`] : []),
     ...(request.effort ? [`--variant=${request.effort}`] : []),
     ...(permission ? [`--agent=${AGENT}`] : ['--auto']),
+    ...request.images.map(({ file }) => `--file=${file}`),
   ]
   const config = {
     autoupdate: false,

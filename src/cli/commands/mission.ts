@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { MissionView } from '../../operations/views.ts'
 import { addFields, type Cli, does, inputFrom, textFrom } from '../command.ts'
+import { addImageOption, imagesFrom } from '../images.ts'
 import { MISSION_FIELDS, RUN_FIELDS } from '../mission-fields.ts'
 import { projectHere, projectRef } from '../project-here.ts'
 import { titleOf } from '../show.ts'
@@ -16,7 +17,7 @@ export function addMission(program: Command): void {
   addTask(mission)
 
   const create = mission.command('create').description('create a mission').argument('<prompt>', PROMPT_SUMMARY)
-  addFields(create, MISSION_FIELDS)
+  addImageOption(addFields(create, MISSION_FIELDS))
     .option('--project <project>', 'id, name or path (default: the repository you are in)')
     .option('--dispatch', 'queue it right away; it starts when its dependencies are done')
   does(create, async (cli, [prompt], options) => {
@@ -46,7 +47,7 @@ export function addMission(program: Command): void {
     .command('edit')
     .description('change a mission; an empty value resets a setting')
     .argument(ID, ID_SUMMARY)
-  addFields(edit, MISSION_FIELDS).option('--prompt <prompt>', PROMPT_SUMMARY)
+  addImageOption(addFields(edit, MISSION_FIELDS), '; replaces those it has').option('--prompt <prompt>', PROMPT_SUMMARY)
   does(edit, async (cli, [id], options) => {
     const prompt = options.prompt === undefined ? {} : { detailed_prompt: await textFrom(cli, String(options.prompt)) }
     await tellMission(
@@ -54,6 +55,7 @@ export function addMission(program: Command): void {
       await cli.ask<MissionView>('update_mission', {
         mission_id: id,
         ...inputFrom(MISSION_FIELDS, options),
+        ...(await imagesFrom(cli, options)),
         ...prompt,
       }),
       'Changed',
@@ -152,6 +154,7 @@ export async function createMission(
   const input = { title: titleOf(prompt), subdirectory: place?.subdirectory, ...inputFrom(MISSION_FIELDS, options) }
   const mission = await cli.ask<MissionView>('create_mission', {
     ...input,
+    ...(await imagesFrom(cli, options)),
     project_id,
     detailed_prompt: prompt,
     auto_dispatch: dispatch,

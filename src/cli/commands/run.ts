@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { MissionView } from '../../operations/views.ts'
 import { addFields, does } from '../command.ts'
+import { addImageOption } from '../images.ts'
 import { MISSION_FIELDS } from '../mission-fields.ts'
 import { tellMission } from '../show-mission.ts'
 import { createMission } from './mission.ts'
@@ -13,7 +14,7 @@ export function addRun(program: Command): void {
     .command('run')
     .description('start an agent on the repository you are in, and watch it until its work lands or waits for you')
     .argument('<prompt>', 'what to do; with --agent shell, a script; - reads stdin, @file reads a file')
-  addFields(run, MISSION_FIELDS)
+  addImageOption(addFields(run, MISSION_FIELDS))
     .option('--project <project>', 'id, name or path (default: the repository you are in)')
     .option('-d, --detach', 'do not wait for it')
     .addHelpText('after', '\nCtrl-C asks whether to detach or to cancel; without a terminal it detaches.')

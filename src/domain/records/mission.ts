@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { Id, Timestamp } from '../ids.ts'
 import { DECISIONS } from '../rules/decisions.ts'
+import { MAX_IMAGES } from '../rules/images.ts'
 import { MAX_REASON_CHARS, StoredText } from '../text.ts'
 import { ApprovalMode, ContextLimit, Engine, LandingPolicy, PreviewCommand, Sparse, ToolPreset } from './project.ts'
 import { SessionReason } from './session.ts'
@@ -32,6 +33,9 @@ const MAX_METADATA_CHARS = 4000
 const fits = (value: object): boolean => JSON.stringify(value).length <= MAX_METADATA_CHARS
 /** Where the work of a mission begins. */
 const START_POINTS = ['base', 'branch', 'clean', 'share'] as const
+
+/** The hash of its content, by which a stored image is known. */
+export const ImageId = z.string().regex(/^[0-9a-f]{64}$/, 'is not the id of an image: add_image gives one')
 
 /** What a person may set on a mission. An empty value means the project's. */
 export const MissionSettings = z.object({
@@ -97,6 +101,11 @@ export const MissionSettings = z.object({
     .describe('anything a client wants to store with the mission'),
   subdirectory: z.string().max(1000).default('').describe('where in the repository the agent starts'),
   sparse: Sparse.nullable().default(null),
+  images: z
+    .array(ImageId)
+    .max(MAX_IMAGES)
+    .default([])
+    .describe('what the agent is shown together with the prompt; see add_image'),
   context_mode: z
     .boolean()
     .default(false)

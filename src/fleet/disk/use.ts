@@ -27,7 +27,7 @@ const Measured = z.object({
   repositories: Folders,
   transcripts: Folders.describe('the folders of sessions'),
   trash: Folders.describe('what is being removed'),
-  blobs: z.number().describe('bytes of long texts'),
+  blobs: z.number().describe('bytes of long texts and images'),
   store: z.number().describe('bytes of the store'),
   logs: z.number().describe('bytes of the log files'),
   other: z.number().describe('bytes of notes, of checks, of side processes and of the search index'),

@@ -17,6 +17,7 @@ import { requirePullRequests } from '../pull-requests/open-pull-request.ts'
 import { current, dependenciesOf, dependentsOf, fleetState, lookUp, put } from '../records.ts'
 import { discarded, forgetMission, leftBehind, stillHolds } from '../worktrees/retiring.ts'
 import { isScript, isScriptAfter, requireCodingAgent } from './agents.ts'
+import { requireStored } from './images.ts'
 import { requireHeld } from './requirements.ts'
 
 export type MissionFields = MissionSettings & { detailed_prompt: string }
@@ -78,7 +79,7 @@ const ALWAYS_EDITABLE = new Set(['title', 'tags', 'priority'])
 /** The settings that decide which agent works, and what it is held to. */
 const HELD = new Set<string>([
   ...['agent', 'model', 'engine', 'effort', 'tool_preset', 'allowed_tools', 'approvals'],
-  ...['max_turns', 'max_budget_usd'],
+  ...['max_turns', 'max_budget_usd', 'images'],
 ])
 
 export async function updateMission(
@@ -230,6 +231,7 @@ export async function checkedSettings<T extends Partial<MissionSettings>>(
 ): Promise<T> {
   if (settings.agent) fleet.agents.named(settings.agent)
   if (settings.subdirectory !== undefined) requireInside(settings.subdirectory)
+  if (settings.images) await requireStored(fleet, settings.images)
   if (settings.landing === 'pull-request') await requirePullRequests(fleet, project)
   const parent = settings.parent_mission_id && (await lookUp(fleet, 'missions', settings.parent_mission_id)).value.id
   const depends_on = settings.depends_on && [

@@ -21,6 +21,7 @@ const NOTHING = {
   conversation: '',
   resumes: null,
   forks: false,
+  images: [],
   mcpServers: {},
   environment: {},
 } as const
@@ -37,6 +38,7 @@ export function requireHeld(fleet: Fleet, mission: MissionSettings, project: Pro
   if (!isKnown || agent.plugin) return
   requireApprovals(agent, limits.approvals)
   requireEffort(agent, mission)
+  requireImages(agent, mission)
   requireBudget(fleet, agent, limits)
   const inSandbox = !mission.allowed_tools && agent.can.sandboxed.includes(limits.preset)
   agent.launch({
@@ -64,6 +66,14 @@ export function requireEffort({ can, title }: Agent, { effort }: Pick<MissionSet
   const levels = can.effort.length ? `It knows ${can.effort.join(', ')}.` : 'Choose another model instead.'
   throw new NotAllowed(`${title} cannot be told to think with effort ${effort}. ${levels}`, {
     try: 'Leave the effort out (fleet mission edit … --effort ""), or choose another agent: fleet agents',
+  })
+}
+
+/** An image that an agent cannot be shown is refused, never left out. */
+export function requireImages({ can, title }: Agent, { images }: Pick<MissionSettings, 'images'>): void {
+  if (!images.length || can.images) return
+  throw new NotAllowed(`${title} takes no images.`, {
+    try: 'Leave the images out, or choose an agent that takes them: fleet agents',
   })
 }
 

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Agent, Launch } from '../../agents/index.ts'
+import type { Agent, Image, Launch } from '../../agents/index.ts'
 import { programOf } from '../../agents/input.ts'
 import { NotAllowed } from '../../domain/errors.ts'
 import type { Mission } from '../../domain/records/mission.ts'
@@ -20,8 +20,9 @@ import { type Budget, budgetsOf, leftOf, tightest } from '../dispatch/budgets.ts
 import { defaultsOf } from '../dispatch/capacity.ts'
 import type { Fleet } from '../fleet.ts'
 import { requireScript } from '../missions/agents.ts'
+import { imageNamed } from '../missions/images.ts'
 import { notesFor } from '../missions/notes.ts'
-import { requireApprovals, requireEffort } from '../missions/requirements.ts'
+import { requireApprovals, requireEffort, requireImages } from '../missions/requirements.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 import { dependenciesOf, newestReport } from '../records.ts'
 import { requireBudget } from './budget-rules.ts'
@@ -65,6 +66,7 @@ export async function prepareLaunch(
   const limits = { ...rest, preset: session.tool_preset ?? preset }
   const directory = nextLaunch(fleet.home.session(session.id), 'agent')
   const script = await fleet.blobs.read(mission.prompt)
+  const remembers = session.resumes !== null && agent.can.resume
   const prompt = composePrompt({
     reason: session.reason,
     prompt: script,
@@ -75,18 +77,22 @@ export async function prepareLaunch(
     message: session.instructions && (await fleet.blobs.read(session.instructions)),
     conflicts: place.conflicts,
     baseBranch: project.base_branch,
-    remembers: session.resumes !== null && agent.can.resume,
+    remembers,
     handedOver: await writtenHandOver(fleet, session),
   })
   requireApprovals(agent, limits.approvals)
   requireEffort(agent, mission)
+  requireImages(agent, mission)
   requireBudget(fleet, agent, { maxBudgetUsd: limits.ownBudgetUsd, model: session.model })
   const sandbox = mission.allowed_tools ? null : await sandboxFor(fleet, agent, limits.preset)
   if (sandbox) requirePrivate(session, project)
+  // Like the prompt, they are in the conversation that it remembers.
+  const pictures = remembers ? [] : await imagesOf(fleet, mission)
+  const images = pictures.map(({ type, name }) => ({ type, file: join(directory, name) }))
   const { servers, variables } = await attach(fleet, agent, mission, project, url)
   const token = await sessionToken(fleet.keys, session)
   const given = {
-    ...{ fleet, agent, session, mission, project, place, limits, directory, script, prompt, servers },
+    ...{ fleet, agent, session, mission, project, place, limits, directory, script, prompt, images, servers },
     ...{ url, token },
   }
   // The sandbox holds the agent to its preset, so the client inside may do everything.
@@ -107,12 +113,33 @@ export async function prepareLaunch(
   const { argv, stdin, driver } = launch
   return {
     directory,
-    files: { [nameOf('prompt')]: prompt, ...dialogue, ...told.files, ...launch.files },
+    files: {
+      [nameOf('prompt')]: prompt,
+      ...Object.fromEntries(pictures.map(({ name, bytes }) => [name, bytes])),
+      ...dialogue,
+      ...told.files,
+      ...launch.files,
+    },
     ...{ argv, stdin, driver, cwd: place.workingDirectory },
     env: { ...env, ...told.env },
     maxBytes: fleet.settings.transcriptLimit,
   }
 }
+
+interface Picture {
+  type: Image['type']
+  bytes: Uint8Array
+  /** Its path in the folder of the launch. */
+  name: string
+}
+
+const imagesOf = (fleet: Fleet, { images }: Mission): Promise<Picture[]> =>
+  Promise.all(
+    images.map(async (id, index) => {
+      const { type, bytes } = await imageNamed(fleet, id)
+      return { type, bytes, name: join(nameOf('images'), `${index + 1}.${type.slice('image/'.length)}`) }
+    }),
+  )
 
 /** The variables that a script gets. */
 async function valuesOf(fleet: Fleet, { script, variables }: Mission): Promise<Record<string, string>> {
@@ -144,6 +171,7 @@ interface Everything {
   directory: string
   script: string
   prompt: string
+  images: readonly Image[]
   servers: Attached['servers']
   url: string
   token: string
@@ -160,6 +188,7 @@ function requestFor({
   directory,
   script,
   prompt,
+  images,
   servers,
   url,
   token,
@@ -169,6 +198,7 @@ function requestFor({
     prompt,
     script,
     promptFile: fileOf(directory, 'prompt'),
+    images,
     directory,
     workingDirectory: place.workingDirectory,
     model: session.model,

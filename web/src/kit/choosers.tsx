@@ -1,6 +1,7 @@
 import { useMemo } from 'react'
 import { useAsk } from '../live/data.ts'
 import { ChoiceInput } from './fields.tsx'
+import { plain } from './plain.ts'
 import { namesOf } from './project-names.ts'
 
 interface ChooserProps {
@@ -35,6 +36,16 @@ export function ProjectChooser({ label = 'Project', ...rest }: ChooserProps) {
 export function useRunsScripts(): (agent: string | null | undefined) => boolean {
   const agents = useAsk('list_agents', {}).data?.agents
   return agent => agents?.find(({ name }) => name === agent)?.can.scripts === true
+}
+
+/** Why an agent cannot be shown images; undefined: it can, or nobody knows it here and the server decides. */
+export function useImageRefusal(): (agent: string | null | undefined) => string | undefined {
+  const agents = useAsk('list_agents', {}).data?.agents
+  const fallback = useAsk('get_engine', {}).data?.default_agent
+  return agent => {
+    const found = agents?.find(({ name }) => name === (agent ?? fallback))
+    return found && !found.can.images ? `${plain(found.title)} takes no images.` : undefined
+  }
 }
 
 /** The name of a project by its id. */

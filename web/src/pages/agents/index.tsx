@@ -160,6 +160,7 @@ const CAPABILITIES: Record<string, string> = {
   interrupt: 'Can be interrupted',
   resume: 'Resumes a conversation',
   fork: 'Forks a conversation',
+  images: 'Takes images',
   takeOver: 'Can be taken over',
   remoteControl: 'Remote control',
   adopted: 'Keeps running when the server restarts',

@@ -4,6 +4,9 @@ import { type KeyboardEvent, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { Output } from '../../api/client.ts'
 import { useAgentTitle } from '../../kit/agent-title.ts'
+import { useImageRefusal } from '../../kit/choosers.tsx'
+import { PictureButton, PictureField } from '../../kit/picture-field.tsx'
+import { usePictures } from '../../kit/pictures.ts'
 import { plain } from '../../kit/plain.ts'
 import { namesOf } from '../../kit/project-names.ts'
 import { useRemembered } from '../../kit/remembered.ts'
@@ -40,10 +43,14 @@ export function Composer({ projects, isFirst }: ComposerProps) {
   const [remembered, remember] = useRemembered('project')
   const project = projects.find(({ id }) => id === remembered) ?? projects[0]!
   const { agents, agent, isScript, choose, isReady } = useAgentChoice(project)
+  const pictures = usePictures()
   const create = useCommand('create_mission')
   const plan = useCommand('plan_project')
   const { name: command, text: words } = commandIn(text)
   const runsScript = isScript || command === 'script'
+  const chosen = command === 'script' ? agents?.find(({ can }) => can.scripts)?.name : agent
+  const takesNone = useImageRefusal()(chosen ?? project.agent)
+  const refusal = pictures.list.length > 0 ? takesNone : undefined
   const templates = useTemplateCommands(name =>
     go(`/missions/new?${new URLSearchParams({ template: name, project: project.id })}`),
   )
@@ -51,13 +58,15 @@ export function Composer({ projects, isFirst }: ComposerProps) {
     rememberPrompt(text)
     setText('')
     setRepeat(ONCE)
+    pictures.clear()
   }
   const run = async () => {
     const mission = await create.run({
       project_id: project.id,
       title: titleFrom(words),
       detailed_prompt: words,
-      agent: command === 'script' ? agents?.find(({ can }) => can.scripts)?.name : agent,
+      agent: chosen,
+      images: pictures.list.map(({ image }) => image),
       ...(repeat === ONCE
         ? { auto_dispatch: true }
         : { schedule_cron: repeat, schedule_time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone }),
@@ -74,30 +83,32 @@ export function Composer({ projects, isFirst }: ComposerProps) {
     done()
     go(`/plans/${made.id}`)
   }
-  const isBusy = create.busy || plan.busy
+  const isBusy = create.busy || plan.busy || pictures.busy || refusal !== undefined
   const byKey = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey) || !words || isBusy || !isReady) return
     event.preventDefault()
-    if (command === 'plan') makePlan()
-    else run()
+    if (command !== 'plan') run()
+    else if (!pictures.list.length) makePlan()
   }
   return (
     <Card className="composer" onKeyDown={byKey}>
-      <PromptBox
-        label={isScript ? 'Script' : 'Task'}
-        placeholder={
-          isScript
-            ? 'Write a shell script. /bin/sh runs it exactly as written.'
-            : 'Describe a task for an agent, or a bigger goal to plan'
-        }
-        value={text}
-        set={setText}
-        rows={3}
-        projectId={project.id}
-        isScript={isScript}
-        autoFocus={isFirst}
-        commands={[...COMMANDS, ...templates]}
-      />
+      <PictureField pictures={pictures} refusal={refusal}>
+        <PromptBox
+          label={isScript ? 'Script' : 'Task'}
+          placeholder={
+            isScript
+              ? 'Write a shell script. /bin/sh runs it exactly as written.'
+              : 'Describe a task for an agent, or a bigger goal to plan'
+          }
+          value={text}
+          set={setText}
+          rows={3}
+          projectId={project.id}
+          isScript={isScript}
+          autoFocus={isFirst}
+          commands={[...COMMANDS, ...templates]}
+        />
+      </PictureField>
       {isFirst && !runsScript && !text && (
         <Flex gap="2" mt="2" wrap="wrap" align="center">
           <Text size="1" color="gray">
@@ -133,6 +144,7 @@ export function Composer({ projects, isFirst }: ComposerProps) {
             ))}
           </Select.Content>
         </Select.Root>
+        <PictureButton pictures={pictures} />
         <Text size="1" color="gray" className="composer-hint">
           <Link href={`/missions/new?project=${project.id}`}>All settings</Link>
         </Text>
@@ -140,10 +152,10 @@ export function Composer({ projects, isFirst }: ComposerProps) {
           <Button
             variant={command === 'plan' ? 'solid' : 'soft'}
             highContrast={command !== 'plan'}
-            disabled={!words || isBusy || runsScript || repeat !== ONCE}
+            disabled={!words || isBusy || runsScript || repeat !== ONCE || pictures.list.length > 0}
             loading={plan.busy}
             onClick={makePlan}
-            title="An agent reads the project and proposes missions"
+            title={pictures.list.length ? 'A plan takes no images' : 'An agent reads the project and proposes missions'}
           >
             <Network size={16} /> Plan
           </Button>

@@ -2,9 +2,12 @@ import { Button, Kbd, Text } from '@radix-ui/themes'
 import { FolderGit2, Play } from 'lucide-react'
 import { type FormEvent, type KeyboardEvent, useEffect, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
-import { ProjectChooser, useRunsScripts } from '../../kit/choosers.tsx'
+import type { Output } from '../../api/client.ts'
+import { ProjectChooser, useImageRefusal, useRunsScripts } from '../../kit/choosers.tsx'
 import { ChoiceInput, LongTextInput, NumberInput, TextInput } from '../../kit/fields.tsx'
 import { Empty, Lines, Page, Section } from '../../kit/page.tsx'
+import { PictureButton, PictureField } from '../../kit/picture-field.tsx'
+import { usePictures } from '../../kit/pictures.ts'
 import { plain } from '../../kit/plain.ts'
 import { useRemembered } from '../../kit/remembered.ts'
 import { tell } from '../../kit/toasts.tsx'
@@ -61,10 +64,16 @@ export default function NewMission() {
     ...(origin.data && like(origin.data)),
     ...askedIn(search),
   }
-  return <Sheet key={search.toString()} begin={begin} from={search.get('template')} />
+  return <Sheet key={search.toString()} begin={begin} from={search.get('template')} origin={origin.data} />
 }
 
-function Sheet({ begin, from }: { begin: Draft; from: string | null }) {
+interface SheetProps {
+  begin: Draft
+  from: string | null
+  origin: Output<'get_mission'> | undefined
+}
+
+function Sheet({ begin, from, origin }: SheetProps) {
   const [, go] = useLocation()
   const [draft, setDraft] = useState(begin)
   const [template, setTemplate] = useState(from)
@@ -74,8 +83,12 @@ function Sheet({ begin, from }: { begin: Draft; from: string | null }) {
     set('detailed_prompt')('')
   })
   const { run, busy } = useCommand('create_mission')
+  const pictures = usePictures(origin)
   const holds = useProjectHolds(draft.project_id)
   const isScript = useRunsScripts()(draft.agent)
+  const project = useAsk('list_projects', { limit: 500 }).data?.projects.find(({ id }) => id === draft.project_id)
+  const takesNone = useImageRefusal()(draft.agent ?? project?.agent)
+  const refusal = pictures.list.length > 0 ? takesNone : undefined
   useEffect(() => remember(localStorage, draft), [draft])
   const fill = (fields: Partial<Draft>) => setDraft(before => ({ ...before, ...fields }))
   const set =
@@ -85,7 +98,8 @@ function Sheet({ begin, from }: { begin: Draft; from: string | null }) {
 
   const end = async (ending: Ending) => {
     const wanted = missionFrom(draft, ending !== 'draft')
-    const made = wanted && (await run(wanted))
+    const images = pictures.list.map(({ image }) => image)
+    const made = wanted && (await run({ ...wanted, images }))
     if (!made) return
     rememberPrompt(draft.detailed_prompt)
     rememberProject(draft.project_id)
@@ -94,6 +108,7 @@ function Sheet({ begin, from }: { begin: Draft; from: string | null }) {
     if (ending !== 'queue') return go(`/missions/${made.id}`)
     setDraft(next)
     setTemplate(null)
+    pictures.clear()
     tell({ text: `Queued “${plain(made.title)}”`, action: { label: 'Open', run: () => go(`/missions/${made.id}`) } })
   }
   const submitted = (event: FormEvent) => {
@@ -103,7 +118,7 @@ function Sheet({ begin, from }: { begin: Draft; from: string | null }) {
   const pressed = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && (event.metaKey || event.ctrlKey) && ready) end('start')
   }
-  const ready = missionFrom(draft, true) !== undefined && !busy
+  const ready = missionFrom(draft, true) !== undefined && !busy && !pictures.busy && !refusal
   return (
     <Page title="New mission" about="One task for one agent, in a worktree of its own.">
       <form className="new-mission" onSubmit={submitted} onKeyDown={pressed}>
@@ -111,28 +126,35 @@ function Sheet({ begin, from }: { begin: Draft; from: string | null }) {
           <ProjectChooser value={draft.project_id} set={set('project_id')} />
           <TemplateFields name={template} choose={setTemplate} fill={fill} />
           <div className="wide">
-            <PromptBox
-              labelled
-              autoFocus
-              label={isScript ? 'Script' : 'Task'}
-              isScript={isScript}
-              projectId={draft.project_id}
-              hint={
-                isScript
-                  ? '/bin/sh runs it exactly as written.'
-                  : draft.parent_mission_id && (
-                      <>
-                        Sub-mission of{' '}
-                        <Link href={`/missions/${draft.parent_mission_id}`}>{shortId(draft.parent_mission_id)}</Link>
-                      </>
-                    )
-              }
-              value={draft.detailed_prompt}
-              set={set('detailed_prompt')}
-              rows={9}
-              placeholder={isScript ? '' : 'What should change, where to look, what to leave alone. Type @ for a file.'}
-              commands={templates}
-            />
+            <PictureField pictures={pictures} refusal={refusal}>
+              <PromptBox
+                labelled
+                autoFocus
+                label={isScript ? 'Script' : 'Task'}
+                isScript={isScript}
+                projectId={draft.project_id}
+                hint={
+                  isScript
+                    ? '/bin/sh runs it exactly as written.'
+                    : draft.parent_mission_id && (
+                        <>
+                          Sub-mission of{' '}
+                          <Link href={`/missions/${draft.parent_mission_id}`}>{shortId(draft.parent_mission_id)}</Link>
+                        </>
+                      )
+                }
+                value={draft.detailed_prompt}
+                set={set('detailed_prompt')}
+                rows={9}
+                placeholder={
+                  isScript ? '' : 'What should change, where to look, what to leave alone. Type @ for a file.'
+                }
+                commands={templates}
+              />
+            </PictureField>
+            <div className="new-mission-images">
+              <PictureButton pictures={pictures} labelled />
+            </div>
           </div>
           <div className="wide">
             <LongTextInput
@@ -243,12 +265,15 @@ function Sheet({ begin, from }: { begin: Draft; from: string | null }) {
             Save as draft
           </Button>
           <Text size="1" color="gray">
-            {ready ? 'Your draft is kept in this browser.' : missing(draft)}
+            {ready || refusal ? kept(pictures.list.length) : missing(draft)}
           </Text>
         </div>
       </form>
     </Page>
   )
 }
+
+const kept = (images: number): string =>
+  images ? 'Your draft is kept in this browser, without its images.' : 'Your draft is kept in this browser.'
 
 const missing = ({ project_id }: Draft): string => (project_id ? 'Describe the task first.' : 'Choose a project first.')

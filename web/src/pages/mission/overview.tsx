@@ -16,6 +16,7 @@ import { useAsk } from '../../live/data.ts'
 import type { Detail } from './actions.ts'
 import { Comments } from './comments.tsx'
 import { Delivery } from './delivery.tsx'
+import { MissionImages } from './mission-images.tsx'
 import { LatestEvents } from './timeline.tsx'
 import { Why } from './why.tsx'
 
@@ -38,6 +39,7 @@ export function Overview({ mission }: { mission: Detail }) {
           <div className="prompt">
             {isScript ? <Foreign text={mission.detailed_prompt} code /> : <Markdown text={mission.detailed_prompt} />}
           </div>
+          <MissionImages mission={mission} />
         </Section>
         {mission.acceptance_criteria && (
           <Section title="Acceptance criteria">
