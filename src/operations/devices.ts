@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Forbidden, InvalidInput } from '../domain/errors.ts'
+import { InvalidInput } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import { Device } from '../domain/records/device.ts'
 import { signedInDevices, signOutDevice } from '../fleet/people/devices.ts'
@@ -8,6 +8,7 @@ import { deviceUrl, LINK_LASTS_MS } from '../platform/tokens.ts'
 import { isHeld, readDaemon } from '../store/index.ts'
 import { ask, Ref } from './inputs.ts'
 import { type Caller, command, query } from './operation.ts'
+import { requirePerson } from './person.ts'
 import { qrOf } from './qr.ts'
 
 const DeviceView = Device.omit({ signed_out_at: true, key: true, push: true }).extend({
@@ -20,9 +21,7 @@ const DeviceView = Device.omit({ signed_out_at: true, key: true, push: true }).e
 })
 
 /** A plugin or an agent must not gain access that outlives it on a device. */
-function requirePerson(caller: Caller): void {
-  if (caller.kind !== 'owner' || caller.plugin) throw new Forbidden('Only a person can sign a device in.')
-}
+const requireSigner = (caller: Caller): void => requirePerson(caller, 'sign a device in')
 
 const ADVICE = [
   {
@@ -68,7 +67,7 @@ export const devices = [
         .describe('if other machines cannot reach it: how to change that safely'),
     }),
     run: async ({ fleet, caller }, { name, address }) => {
-      requirePerson(caller)
+      requireSigner(caller)
       const addresses = isHeld(fleet.home.path) ? (readDaemon(fleet.home.path)?.reachable_at ?? []) : []
       if (address !== undefined && !addresses.includes(address))
         throw new InvalidInput('address', `is not an address of this server: ${address}`, {
@@ -112,7 +111,7 @@ export const devices = [
     input: z.object({ device_id: Ref }),
     output: z.object({ device_id: z.string() }),
     run: async (context, { device_id }) => {
-      requirePerson(context.caller)
+      requireSigner(context.caller)
       const { value } = await lookUp(context.fleet, 'devices', device_id)
       await signOutDevice(context.fleet, ask(context, 'sign_out_device'), value.id)
       return { device_id: value.id }

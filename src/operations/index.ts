@@ -3,6 +3,7 @@ import { approvals } from './approvals.ts'
 import { beads } from './beads.ts'
 import { comparing } from './comparing.ts'
 import { conflicts } from './conflicts.ts'
+import { connecting } from './connecting.ts'
 import { devices } from './devices.ts'
 import { diffs } from './diffs.ts'
 import { disk } from './disk.ts'
@@ -80,6 +81,7 @@ const forPeople = [
   ...events,
   ...devices,
   ...integrations,
+  ...connecting,
   ...spending,
   ...overview,
 ]
