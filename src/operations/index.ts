@@ -1,6 +1,7 @@
 import { agentTest } from './agent-test.ts'
 import { approvals } from './approvals.ts'
 import { beads } from './beads.ts'
+import { checkRuns } from './check-runs.ts'
 import { comparing } from './comparing.ts'
 import { conflicts } from './conflicts.ts'
 import { connecting } from './connecting.ts'
@@ -46,6 +47,7 @@ import { worktrees } from './worktrees.ts'
 const forPeople = [
   ...projects,
   ...repositories,
+  ...checkRuns,
   ...mcpServers,
   ...queue,
   ...missions,

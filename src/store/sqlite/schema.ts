@@ -35,6 +35,8 @@ export const MIGRATIONS: readonly Migration[] = [
   countRecords,
   createTables,
   countRecords,
+  createTables,
+  countRecords,
 ]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`

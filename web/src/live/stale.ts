@@ -64,6 +64,8 @@ export const STALE: { [N in Name]?: Touches<N> } = {
     moved(event) || about('asked', 'answered', 'question_', 'plan_', 'mission_', 'taken_over', 'takeover_')(event),
   list_projects: about('project_', 'paused', 'unpaused'),
   get_project: about('project_', 'paused', 'unpaused'),
+  get_check_run: (event, _, answer) =>
+    about('check')(event) && (!answer?.run || event.project_id === answer.run.project_id),
   find_repositories: about('project_'),
   suggest_files: about('landed', 'undone', 'project_updated'),
   list_mcp_servers: about('project_updated', 'settings_'),

@@ -14,7 +14,15 @@ const DONE_BY: ReadonlySet<Kind> = new Set<Kind>([
   ...(['unscheduled', 'taken_over', 'handed_back', 'hand_back_requested', 'workflow_created'] as const),
   ...(['workflow_started', 'workflow_cancelled', 'workflow_retried', 'plan_requested', 'plan_proposed'] as const),
   ...(['plan_edited', 'plan_approved', 'plan_rejected', 'loop_started', 'loop_paused', 'loop_resumed'] as const),
-  ...(['template_saved', 'template_deleted', 'plugin_enabled', 'plugin_disabled', 'faults_retried'] as const),
+  ...(['checks_stop_requested'] as const),
+  ...([
+    'template_saved',
+    'template_deleted',
+    'plugin_enabled',
+    'plugin_disabled',
+    'faults_retried',
+    'checks_requested',
+  ] as const),
 ])
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
