@@ -119,6 +119,7 @@ export const EVENT_KINDS = [
   'device_signed_out',
   'plugin_enabled',
   'plugin_disabled',
+  'plugin_configured',
   'plugin_fault',
   'server_started',
   'server_stopping',

@@ -110,16 +110,9 @@ test('every operation that answers is in one set under one name, and nothing is 
   const offered = new Set(TOOLS.map(({ operation }) => operation?.name))
   const missing = OPERATIONS.filter(({ name, kind }) => kind !== 'stream' && !offered.has(name)).map(({ name }) => name)
   expect(missing.toSorted()).toEqual([
-    ...['call_plugin_tool', 'connect_client', 'continue_on_phone', 'disconnect_client', 'get_notification'],
-    ...[
-      'get_notification_settings',
-      'open_terminal',
-      'preview_connection',
-      'set_notification_settings',
-      'subscribe_browser',
-      'take_over_in_page',
-      'test_notifications',
-    ],
+    ...['call_plugin_tool', 'configure_plugin', 'connect_client', 'continue_on_phone', 'disconnect_client'],
+    ...['get_notification', 'get_notification_settings', 'open_terminal', 'preview_connection'],
+    ...['set_notification_settings', 'subscribe_browser', 'take_over_in_page', 'test_notifications'],
     'unsubscribe_browser',
   ])
   // Every alias is a name from another tool.

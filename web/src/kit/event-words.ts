@@ -132,9 +132,10 @@ const WORDS: Record<Kind, string | Told> = {
   restored: 'Restored from a backup',
   device_signed_in: data => named('A browser signed in', data.name),
   device_signed_out: data => named('A browser was signed out', data.name),
-  plugin_enabled: data => named('Enabled a plugin', data.name),
-  plugin_disabled: data => named('Disabled a plugin', data.name),
-  plugin_fault: data => named('A plugin failed', data.name),
+  plugin_enabled: data => named('Enabled a plugin', data.plugin),
+  plugin_disabled: data => named('Disabled a plugin', data.plugin),
+  plugin_configured: data => named('Changed the settings of a plugin', data.plugin),
+  plugin_fault: data => named('A plugin failed', data.plugin),
   server_started: 'The server started',
   server_stopping: 'The server stopped',
 }
