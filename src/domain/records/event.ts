@@ -48,6 +48,7 @@ export const EVENT_KINDS = [
   'landing_waits',
   'candidate_changed',
   'pull_request_opened',
+  'branch_pushed',
   'landed',
   'kept',
   'no_changes',

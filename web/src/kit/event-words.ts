@@ -63,6 +63,7 @@ const WORDS: Record<Kind, string | Told> = {
   landing_waits: 'Landing waits',
   candidate_changed: 'The candidate changed',
   pull_request_opened: 'Opened a pull request',
+  branch_pushed: data => named('Pushed the branch', data.branch),
   landed: data => onto('Landed', data),
   kept: 'Kept on its branch',
   no_changes: 'Done without changes',

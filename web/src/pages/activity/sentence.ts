@@ -14,7 +14,7 @@ const DONE_BY: ReadonlySet<Kind> = new Set<Kind>([
   ...(['unscheduled', 'taken_over', 'handed_back', 'hand_back_requested', 'workflow_created'] as const),
   ...(['workflow_started', 'workflow_cancelled', 'workflow_retried', 'plan_requested', 'plan_proposed'] as const),
   ...(['plan_edited', 'plan_approved', 'plan_rejected', 'loop_started', 'loop_paused', 'loop_resumed'] as const),
-  ...(['checks_stop_requested'] as const),
+  ...(['checks_stop_requested', 'branch_pushed'] as const),
   ...([
     'template_saved',
     'template_deleted',
