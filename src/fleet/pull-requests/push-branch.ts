@@ -73,8 +73,15 @@ const SIGNED_OUT = /permission denied|authentication failed|could not read usern
 
 /** Git says why in English: `LC_ALL` is C for it. */
 function inWords({ stderr, message }: GitFailed, { name, address }: Remote): Refusal {
-  const said = clipped(stderr.trim() || message, TOLD_CHARS)
-  if (REJECTED.test(stderr)) return new NotAllowed(`${name} rejected the push: ${said}`)
+  const lines = stderr.split('\n').map(line => line.trim())
+  const said = clipped(lines.filter(Boolean).join(' ') || message, TOLD_CHARS)
+  if (REJECTED.test(stderr)) {
+    // What a hook of the remote printed, and git's own reason.
+    const words = lines.flatMap(line => /^remote:\s*(.+)$/.exec(line)?.[1] ?? [])
+    const reason = /\[(?:remote )?rejected\].*\(([^()]*)\)$/m.exec(stderr)?.[1]
+    const told = [...words, reason].filter(Boolean).join('; ')
+    return new NotAllowed(`${name} rejected the push: ${clipped(told, TOLD_CHARS) || said}`)
+  }
   if (SIGNED_OUT.test(stderr))
     return new NotAllowed(`${name} (${address}) did not let git sign in: ${said}`, {
       try: 'Git signs in as it does for you outside of the fleet.',
