@@ -57,7 +57,9 @@ function Shown({ loop }: { loop: Loop }) {
           <Callout.Icon>
             <Info size={16} />
           </Callout.Icon>
-          <Callout.Text>{ending ? plain(ending.text) : `Waiting for ${plain(waits_for!)}.`}</Callout.Text>
+          <Callout.Text className="break">
+            {ending ? plain(ending.text) : `Waiting for ${plain(waits_for!)}.`}
+          </Callout.Text>
         </Callout.Root>
       )}
       <div className="loop">

@@ -44,7 +44,11 @@ export function LoopRound({ loop, round, opened }: LoopRoundProps) {
         </Text>
       </summary>
       <Flex direction="column" gap="3" className="loop-round-detail">
-        {text && <Foreign text={text} />}
+        {text && (
+          <Text as="div" size="2">
+            <Foreign text={text} />
+          </Text>
+        )}
         {isOpen && <Details loop={loop} number={number} />}
       </Flex>
     </details>
@@ -57,8 +61,16 @@ function Details({ loop, number }: { loop: string; number: number }) {
     <Answer of={detail} loading={<Lines rows={3} height={28} />}>
       {({ plan, planner, missions, checks }) => (
         <>
-          {plan?.summary && <Foreign text={plan.summary} />}
-          {plan?.reason && plan.reason !== plan.summary && <Foreign text={plan.reason} tone="quiet" />}
+          {plan?.summary && (
+            <Text as="div" size="2">
+              <Foreign text={plan.summary} />
+            </Text>
+          )}
+          {plan?.reason && plan.reason !== plan.summary && (
+            <Text as="div" size="2">
+              <Foreign text={plan.reason} tone="quiet" />
+            </Text>
+          )}
           {missions.length > 0 && <Missions missions={missions} />}
           {checks.length > 0 && (
             <div>
