@@ -16,7 +16,7 @@ const MOST_FILES = 40
 export async function shown(
   cli: Cli,
   mission_id: string,
-  { ask }: { ask: boolean },
+  { ask, verb = 'land' }: { ask: boolean; verb?: 'land' | 'push' },
 ): Promise<{ expected?: string } | undefined> {
   const { terminal } = cli
   const review = await cli.ask<ReviewView>('get_review', { mission_id })
@@ -26,7 +26,7 @@ export async function shown(
   const id = candidate.commit.slice(0, SHOWN_CHARS)
   if (ask && (!terminal.interactive || terminal.json))
     throw new NotShown(`Name the commit of mission ${mission.id} that you reviewed; it is ${candidate.commit} now.`, {
-      try: `fleet diff ${shortId(mission.id)}, then fleet land ${shortId(mission.id)} --commit ${id}`,
+      try: `fleet diff ${shortId(mission.id)}, then fleet mission ${verb} ${shortId(mission.id)} --commit ${id}`,
       facts: { candidate: candidate.commit },
     })
   if (!terminal.json) {
@@ -36,7 +36,7 @@ export async function shown(
   if (!ask) return { expected: candidate.commit }
   const questions = createInterface({ input: terminal.streams.stdin, output: terminal.streams.stderr })
   try {
-    const answer = (await questions.question('Land this? [y/N] ')).trim()
+    const answer = (await questions.question(`${verb === 'land' ? 'Land' : 'Push'} this? [y/N] `)).trim()
     return /^(y|yes)$/i.test(answer) ? { expected: candidate.commit } : undefined
   } finally {
     questions.close()

@@ -6,6 +6,7 @@ import { Measuring } from '../fleet/disk/measuring.ts'
 import { Retention } from '../fleet/disk/retention.ts'
 import { Dispatcher } from '../fleet/dispatch/dispatcher.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { CheckRuns } from '../fleet/landing/check-runs-reactor.ts'
 import { Landings } from '../fleet/landing/reactor.ts'
 import { Loops } from '../fleet/loops/engine.ts'
 import { Deletions } from '../fleet/missions/deletions.ts'
@@ -54,7 +55,7 @@ export interface ReactorOptions {
 
 /** All reactors, put together. */
 function reactorsOf(fleet: Fleet, { url, onFault = () => {} }: ReactorOptions): Driven[] {
-  /** By project: landings, merged pull requests and the checks of loops take turns. */
+  /** By project: landings, merged pull requests and checks take turns. */
   const turns = new Turns()
   const processes = seenLately()
   const driven: Driven[] = []
@@ -78,6 +79,7 @@ function reactorsOf(fleet: Fleet, { url, onFault = () => {} }: ReactorOptions): 
   const [sessions] = add(desk => new Sessions(fleet, desk, { url, onFault, processes, freed }))
   const [, dispatch] = add(desk => new Dispatcher(fleet, desk, sessions))
   add(desk => new Landings(fleet, desk, turns))
+  add(desk => new CheckRuns(fleet, desk, turns))
   add(desk => new PullRequests(fleet, desk, turns))
   add(() => new Workflows(fleet))
   add(() => new Delegation(fleet))

@@ -27,6 +27,7 @@ const NOUNS: Record<Collection, string> = {
   reports: 'report',
   comments: 'comment',
   evidence: 'evidence',
+  check_runs: 'check run',
   messages: 'message',
   questions: 'question',
   approval_rules: 'approval rule',

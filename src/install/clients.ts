@@ -24,6 +24,9 @@ type FileIn = (folders: ClientFolders) => string
 export interface McpClient {
   name: ClientName
   title: string
+  /** Its program, and for an editor the folder that it makes: its program is often not on the PATH. */
+  program: string
+  folder?: FileIn
   format: Format
   files: Partial<Record<Scope, FileIn>>
   /** The keys that lead to the servers. */
@@ -58,6 +61,7 @@ export const CLIENTS: readonly McpClient[] = [
   {
     name: 'claude',
     title: 'Claude Code',
+    program: 'claude',
     format: json,
     files: {
       user: ({ user, env }) => join(orElse(env.CLAUDE_CONFIG_DIR, user), '.claude.json'),
@@ -90,6 +94,8 @@ export const CLIENTS: readonly McpClient[] = [
   {
     name: 'cursor',
     title: 'Cursor',
+    program: 'cursor',
+    folder: ({ user }) => join(user, '.cursor'),
     format: json,
     files: {
       user: ({ user }) => join(user, '.cursor', 'mcp.json'),
@@ -120,6 +126,8 @@ export const CLIENTS: readonly McpClient[] = [
   {
     name: 'windsurf',
     title: 'Windsurf',
+    program: 'windsurf',
+    folder: ({ user }) => join(user, '.codeium', 'windsurf'),
     format: json,
     files: { user: ({ user }) => join(user, '.codeium', 'windsurf', 'mcp_config.json') },
     servers: ['mcpServers'],
@@ -132,6 +140,8 @@ export const CLIENTS: readonly McpClient[] = [
   {
     name: 'cline',
     title: 'Cline',
+    program: 'cline',
+    folder: ({ user }) => join(user, '.cline'),
     format: json,
     files: {
       user: ({ user, env }) =>
@@ -149,6 +159,7 @@ export const CLIENTS: readonly McpClient[] = [
   {
     name: 'openclaw',
     title: 'OpenClaw',
+    program: 'openclaw',
     format: json,
     files: {
       user: folders => orElse(folders.env.OPENCLAW_CONFIG_PATH, join(openclawFolder(folders), 'openclaw.json')),
@@ -167,6 +178,7 @@ export const CLIENTS: readonly McpClient[] = [
   {
     name: 'codex',
     title: 'Codex',
+    program: 'codex',
     format: toml,
     files: {
       user: ({ user, env }) => join(orElse(env.CODEX_HOME, join(user, '.codex')), 'config.toml'),
@@ -184,6 +196,7 @@ export const CLIENTS: readonly McpClient[] = [
   {
     name: 'gemini',
     title: 'Gemini CLI',
+    program: 'gemini',
     format: json,
     files: {
       user: folders => join(geminiFolder(folders), 'settings.json'),
@@ -201,6 +214,7 @@ export const CLIENTS: readonly McpClient[] = [
   {
     name: 'opencode',
     title: 'OpenCode',
+    program: 'opencode',
     format: json,
     files: { user: folders => opencodeFile(opencodeFolder(folders)), project: ({ project }) => opencodeFile(project) },
     servers: ['mcp'],

@@ -28,10 +28,11 @@ export function addressOf(home: string): string | undefined {
 }
 
 /** `fleet` if it is on the PATH, otherwise this program itself. */
-export function commandOf(env: NodeJS.ProcessEnv, program: readonly string[]): string[] {
-  const found = (env.PATH ?? '').split(delimiter).some(folder => folder && isProgram(join(folder, 'fleet')))
-  return found ? ['fleet'] : [...program]
-}
+export const commandOf = (env: NodeJS.ProcessEnv, program: readonly string[]): string[] =>
+  isOnPath('fleet', env) ? ['fleet'] : [...program]
+
+export const isOnPath = (program: string, env: NodeJS.ProcessEnv): boolean =>
+  (env.PATH ?? '').split(delimiter).some(folder => folder && isProgram(join(folder, program)))
 
 function isProgram(file: string): boolean {
   try {

@@ -113,8 +113,8 @@ function understood<T>(file: string, work: () => T): T {
 }
 
 const notOurs = (file: string, item: Item): NotAllowed =>
-  new NotAllowed(`${file} already has ${item.path.join('.')}, and not as this command would write it.`, {
-    try: 'Remove it first with --remove, or keep what is there.',
+  new NotAllowed(`${file} already has ${item.path.join('.')}, and not as the fleet would write it.`, {
+    try: 'Disconnect the client first (in a terminal: --remove), or keep what is there.',
   })
 
 /** A file that is entirely ours. Text that someone else wrote there is not touched. */

@@ -1,12 +1,11 @@
 import * as z from 'zod'
-import { Forbidden } from '../domain/errors.ts'
 import { ApprovalRule, coverage } from '../domain/records/approval-rule.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { revokeRule } from '../fleet/questions/approvals.ts'
 import { lookUp } from '../fleet/records.ts'
-import { isPerson } from './authorize.ts'
 import { ask, Paging, ProjectRef, Ref } from './inputs.ts'
 import { type Caller, command, query } from './operation.ts'
+import { requirePerson } from './person.ts'
 
 export const RuleView = ApprovalRule.extend({
   covers: z.string().describe('what the rule allows, in words'),
@@ -19,10 +18,8 @@ async function view(fleet: Fleet, rule: ApprovalRule): Promise<RuleView> {
   return { ...rule, covers: coverage(rule.tool, rule.subject), mission_title: mission?.value.title ?? null }
 }
 
-/** A rule answers for a person, so only a person makes or revokes one. */
-export function requirePerson(caller: Caller): void {
-  if (!isPerson(caller)) throw new Forbidden('Only a person can make or revoke approval rules.')
-}
+/** A rule answers for a person. */
+export const requireRuleMaker = (caller: Caller): void => requirePerson(caller, 'make or revoke approval rules')
 
 export const approvals = [
   query({
@@ -50,7 +47,7 @@ export const approvals = [
     input: z.object({ rule_id: Ref }),
     output: RuleView,
     run: async (context, { rule_id }) => {
-      requirePerson(context.caller)
+      requireRuleMaker(context.caller)
       const { value } = await lookUp(context.fleet, 'approval_rules', rule_id)
       const revoked = await view(context.fleet, value)
       await revokeRule(context.fleet, ask(context, 'revoke_approval_rule'), value.id)

@@ -16,6 +16,7 @@ const NAMED: Readonly<Record<string, Collection | null>> = {
   comment_id: 'comments',
   plan_id: 'plans',
   workflow_id: 'workflows',
+  loop_id: 'loops',
   schedule_id: 'schedules',
   report_id: 'reports',
   rule_id: 'approval_rules',

@@ -1,14 +1,15 @@
 import * as z from 'zod'
-import { Forbidden, InvalidInput, NotFound } from '../domain/errors.ts'
+import { InvalidInput, NotFound } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import { Device } from '../domain/records/device.ts'
 import { signedInDevices, signOutDevice } from '../fleet/people/devices.ts'
 import { current, lookUp } from '../fleet/records.ts'
 import { deviceUrl, LINK_LASTS_MS } from '../platform/tokens.ts'
 import { isHeld, readDaemon } from '../store/index.ts'
-import { isPerson, isPrincipal } from './authorize.ts'
+import { isPrincipal } from './authorize.ts'
 import { ask, Ref } from './inputs.ts'
 import { type Caller, command, deviceOf, query } from './operation.ts'
+import { requirePerson } from './person.ts'
 import { qrOf } from './qr.ts'
 
 const DeviceView = Device.omit({ signed_out_at: true, key: true, push: true, epoch: true }).extend({
@@ -21,9 +22,7 @@ const DeviceView = Device.omit({ signed_out_at: true, key: true, push: true, epo
 })
 
 /** A plugin, an agent or a service must not gain access that outlives it on a device. */
-function requirePerson(caller: Caller): void {
-  if (!isPerson(caller)) throw new Forbidden('Only a person can sign a device in.')
-}
+const requireSigner = (caller: Caller): void => requirePerson(caller, 'sign a device in')
 
 /** The owner manages all browsers; a person their own. */
 const isOwn = (caller: Caller, { principal_id }: Device): boolean =>
@@ -73,7 +72,7 @@ export const devices = [
         .describe('if other machines cannot reach it: how to change that safely'),
     }),
     run: async ({ fleet, caller }, { name, address }) => {
-      requirePerson(caller)
+      requireSigner(caller)
       const addresses = isHeld(fleet.home.path) ? (readDaemon(fleet.home.path)?.reachable_at ?? []) : []
       if (address !== undefined && !addresses.includes(address))
         throw new InvalidInput('address', `is not an address of this server: ${address}`, {
@@ -118,7 +117,7 @@ export const devices = [
     input: z.object({ device_id: Ref }),
     output: z.object({ device_id: z.string() }),
     run: async (context, { device_id }) => {
-      requirePerson(context.caller)
+      requireSigner(context.caller)
       const { value } = await lookUp(context.fleet, 'devices', device_id)
       if (!isOwn(context.caller, value)) throw new NotFound('device', device_id)
       await signOutDevice(context.fleet, ask(context, 'sign_out_device'), value.id)

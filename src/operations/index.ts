@@ -1,8 +1,10 @@
 import { agentTest } from './agent-test.ts'
 import { approvals } from './approvals.ts'
 import { beads } from './beads.ts'
+import { checkRuns } from './check-runs.ts'
 import { comparing } from './comparing.ts'
 import { conflicts } from './conflicts.ts'
+import { connecting } from './connecting.ts'
 import { devices } from './devices.ts'
 import { diffs } from './diffs.ts'
 import { disk } from './disk.ts'
@@ -48,6 +50,7 @@ import { worktrees } from './worktrees.ts'
 const forPeople = [
   ...projects,
   ...repositories,
+  ...checkRuns,
   ...mcpServers,
   ...queue,
   ...missions,
@@ -86,6 +89,7 @@ const forPeople = [
   ...devices,
   ...people,
   ...integrations,
+  ...connecting,
   ...spending,
   ...overview,
 ]

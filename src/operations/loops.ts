@@ -1,13 +1,16 @@
 import * as z from 'zod'
-import { isLoopOver, Loop, LoopSettings, nextMove } from '../domain/records/loop.ts'
+import { isLoopOver, Loop, LoopSettings, nextMove, Round } from '../domain/records/loop.ts'
+import { Plan } from '../domain/records/plan.ts'
 import { headOf } from '../domain/text.ts'
 import type { Ask } from '../fleet/commands.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { loopOf, pauseLoop, resumeLoop, startLoop, stopLoop } from '../fleet/loops/loops.ts'
+import { type RoundDetail, roundOf } from '../fleet/loops/rounds.ts'
 import { standingOf } from '../fleet/loops/standing.ts'
 import { lookUp } from '../fleet/records.ts'
-import { ask, Paging, ProjectRef } from './inputs.ts'
+import { ask, Paging, ProjectRef, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
+import { EvidenceView, MissionView, missionView } from './views.ts'
 
 const LoopSummary = Loop.omit({ goal: true }).extend({ goal: z.string().describe('in lists, only its beginning') })
 const LoopView = LoopSummary.extend({
@@ -38,6 +41,42 @@ const DOING = {
   end: 'its end',
   close: 'its end',
 } as const
+
+const RoundView = Round.extend({
+  plan: Plan.pick({ id: true, status: true, summary: true, reason: true })
+    .nullable()
+    .describe('empty: the plan was deleted'),
+  planner: z.object({ mission_id: z.string(), cost_usd: z.number() }).nullable(),
+  missions: z
+    .array(
+      z.object({
+        title: z.string().describe('as it was planned'),
+        mission: MissionView.nullable().describe('empty: it was not started, or was deleted'),
+        cost_usd: z.number().describe('with its sub-missions'),
+      }),
+    )
+    .describe('what the round planned'),
+  checks: z.array(EvidenceView).describe('the checks that decided whether the goal is reached'),
+})
+
+async function roundView(fleet: Fleet, detail: RoundDetail): Promise<z.infer<typeof RoundView>> {
+  const { round, plan, planner, missions, checks } = detail
+  return {
+    ...round,
+    plan: plan ? { id: plan.id, status: plan.status, summary: plan.summary, reason: plan.reason } : null,
+    planner: planner ? { mission_id: planner.mission.id, cost_usd: planner.costUsd } : null,
+    missions: await Promise.all(
+      missions.map(async ({ planned, mission, costUsd }) => ({
+        title: planned.title,
+        mission: mission ? await missionView(fleet, mission) : null,
+        cost_usd: costUsd,
+      })),
+    ),
+    checks: await Promise.all(
+      checks.map(async ({ output, ...rest }) => ({ ...rest, output: await fleet.blobs.read(output) })),
+    ),
+  }
+}
 
 const WithProject = z.object({ project_id: ProjectRef })
 
@@ -92,6 +131,32 @@ export const loops = [
     run: async ({ fleet }, { project_id }) => {
       const { value } = await lookUp(fleet, 'projects', project_id)
       return loopView(fleet, (await loopOf(fleet, value.id)).value)
+    },
+  }),
+  query({
+    name: 'get_loop_details',
+    may: 'missions.read',
+    mcp: 'planning',
+    summary: 'Show one loop by its id, with its whole goal',
+    http: 'GET /api/loops/:loop_id',
+    input: z.object({ loop_id: Ref }),
+    output: LoopView,
+    run: async ({ fleet }, { loop_id }) => loopView(fleet, (await lookUp(fleet, 'loops', loop_id)).value),
+  }),
+  query({
+    name: 'get_loop_round',
+    may: 'missions.read',
+    mcp: 'planning',
+    summary: 'Show what one round of a loop planned, what became of its missions, and what each cost',
+    http: 'GET /api/loops/:loop_id/round',
+    input: z.object({
+      loop_id: Ref,
+      number: z.number().int().min(1).max(50).optional().describe('absent: the newest'),
+    }),
+    output: RoundView,
+    run: async ({ fleet }, { loop_id, number }) => {
+      const { value } = await lookUp(fleet, 'loops', loop_id)
+      return roundView(fleet, await roundOf(fleet, value, number))
     },
   }),
   query({

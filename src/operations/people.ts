@@ -16,10 +16,11 @@ import { makeToken, revokeToken, tokensOf } from '../fleet/people/tokens.ts'
 import { lookUp } from '../fleet/records.ts'
 import { deviceUrl, INVITATION_LASTS_MS } from '../platform/tokens.ts'
 import { isHeld, readDaemon } from '../store/index.ts'
-import { isPerson, isPrincipal, reachFor } from './authorize.ts'
+import { isPrincipal, reachFor } from './authorize.ts'
 import { ask, ProjectRef, Ref } from './inputs.ts'
 import { type Caller, type Context, command, type Principal as PrincipalCaller, query } from './operation.ts'
 import { PERMISSIONS, type Permission } from './permissions.ts'
+import { requirePerson as onlyPerson } from './person.ts'
 import { covers, isEmpty, ROLE_PERMISSIONS, ROLE_WORDS, ROLES } from './roles.ts'
 
 const WantedGrants = z
@@ -33,9 +34,7 @@ const TokenView = AccessToken.omit({ hash: true, epoch: true }).extend({
 })
 
 /** Access to a fleet is given by people, not by programs. */
-function requirePerson(caller: Caller): void {
-  if (!isPerson(caller)) throw new Forbidden('Only a person can let somebody in.')
-}
+const requirePerson = (caller: Caller): void => onlyPerson(caller, 'let somebody in')
 
 /** Nobody can give or take away more than they have. */
 function requireCovered(caller: Caller, ...lists: (readonly Grant[])[]): void {

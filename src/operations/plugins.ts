@@ -2,12 +2,17 @@ import * as z from 'zod'
 import { InvalidInput, NotFound, Unreachable } from '../domain/errors.ts'
 import { PluginName, PluginRecord } from '../domain/records/plugin.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { recordOf, sourcesOf, switchPlugin } from '../fleet/plugins/records.ts'
+import { notePlugin, recordOf, sourcesOf, switchPlugin } from '../fleet/plugins/records.ts'
+import { fieldsOf, filledIn, savePluginSettings } from '../fleet/plugins/settings.ts'
 import { HOOKS } from '../plugins/contract.ts'
-import type { Source } from '../plugins/finding.ts'
+import { PluginField } from '../plugins/fields.ts'
+import { type Source, settingsOf } from '../plugins/finding.ts'
 import { actorOf } from './inputs.ts'
 import { type Context, command, query } from './operation.ts'
+import { requirePerson } from './person.ts'
 import { jsonSchema, parseInput } from './shape.ts'
+
+const Value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])
 
 const PluginView = PluginRecord.omit({ id: true, cursor: true, updated_at: true }).extend({
   name: PluginName,
@@ -27,6 +32,10 @@ const PluginView = PluginRecord.omit({ id: true, cursor: true, updated_at: true 
   agents: z
     .array(z.object({ name: z.string(), kind: z.enum(['acp', 'custom', 'code']) }))
     .describe('trusted: what they start runs as you; code also says what a session did'),
+  settings: z
+    .array(PluginField.extend({ value: Value.nullable().describe('empty for a secret'), is_set: z.boolean() }))
+    .describe('what configure_plugin can set'),
+  settings_problem: z.string().nullable().describe('why its settings cannot be read'),
 })
 type PluginView = z.infer<typeof PluginView>
 
@@ -44,6 +53,16 @@ async function view(fleet: Fleet, source: Source): Promise<PluginView> {
     tools: (seat?.tools ?? []).map(({ plugin, input, ...tool }) => ({ ...tool, input: jsonSchema(input, 'input') })),
     agents: (seat?.manifest?.agents ?? []).map(({ name, kind }) => ({ name, kind })),
     ...(seat && { faults: seat.faults, last_fault: seat.last }),
+    ...settingsView(fleet, source),
+  }
+}
+
+function settingsView(fleet: Fleet, source: Source): Pick<PluginView, 'settings' | 'settings_problem'> {
+  const fields = fieldsOf(fleet, source)
+  try {
+    return { settings: filledIn(fields, settingsOf(fleet.home.path, source.name)), settings_problem: null }
+  } catch (error) {
+    return { settings: filledIn(fields, {}), settings_problem: error instanceof Error ? error.message : String(error) }
   }
 }
 
@@ -89,6 +108,33 @@ export const plugins = [
         else if (plugin && reason) await turn(context, source, true)
       }
       return { plugins: await Promise.all(sources.map(source => view(fleet, source))) }
+    },
+  }),
+  command({
+    name: 'configure_plugin',
+    may: 'plugins.manage',
+    // The values may be secrets, and decide where news of the fleet goes. A person fills them in, not a model.
+    mcp: false,
+    summary: 'Change settings of a plugin, and load it again; secrets are stored and never shown',
+    http: 'PUT /api/plugins/:plugin/settings',
+    inServer: true,
+    input: WithPlugin.extend({
+      values: z
+        .record(z.string().max(60), Value.nullable())
+        .describe('by name; null removes one, and one that is not sent stays as it is'),
+    }),
+    output: PluginView,
+    run: async (context, { plugin, values }) => {
+      const { fleet, caller } = context
+      requirePerson(caller, 'change the settings of a plugin')
+      const source = found(fleet, plugin)
+      savePluginSettings(fleet, source, values)
+      await notePlugin(fleet, source, () => ({}), { kind: 'plugin_configured', actor: actorOf(context) })
+      const { enabled, reason } = await recordOf(fleet, source)
+      if (enabled) await fleet.plugins.host?.open(source)
+      // Missing settings are the usual reason why the fleet switched it off.
+      else if (reason) await turn(context, source, true)
+      return view(fleet, source)
     },
   }),
   command({

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { mergeProposed, proposeWork } from '../fleet/pull-requests/asked.ts'
 import { MERGE_METHODS } from '../fleet/pull-requests/github.ts'
+import { pushBranch } from '../fleet/pull-requests/push-branch.ts'
 import { lookUp } from '../fleet/records.ts'
 import { ask, Ref } from './inputs.ts'
 import { command } from './operation.ts'
@@ -30,6 +31,22 @@ export const pullRequests = [
       const { value } = await lookUp(context.fleet, 'missions', mission_id)
       const made = await proposeWork(context.fleet, ask(context, 'open_pull_request'), value.id, expected)
       return missionView(context.fleet, made.value)
+    },
+  }),
+  command({
+    name: 'push_mission',
+    may: 'missions.land',
+    mcp: 'review',
+    summary: 'Push exactly the reviewed work to its branch of the remote, without a pull request',
+    http: 'POST /api/missions/:mission_id/push',
+    needsFleet: true,
+    inServer: true,
+    input: z.object(Shown),
+    output: MissionView,
+    run: async (context, { mission_id, expected }) => {
+      const { value } = await lookUp(context.fleet, 'missions', mission_id)
+      const pushed = await pushBranch(context.fleet, ask(context, 'push_mission'), value.id, expected)
+      return missionView(context.fleet, pushed.value)
     },
   }),
   command({

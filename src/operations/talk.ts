@@ -9,7 +9,7 @@ import { answerQuestion, interruptMission, openQuestions, sentenceOf } from '../
 import { current, lookUp } from '../fleet/records.ts'
 import { sayToMission } from '../fleet/sessions/messages.ts'
 import { untilSeen } from '../fleet/watching.ts'
-import { requirePerson } from './approvals.ts'
+import { requireRuleMaker } from './approvals.ts'
 import { requireMay } from './authorize.ts'
 import { ask, Paging, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
@@ -178,7 +178,7 @@ export const talk = [
     output: QuestionView,
     run: async (context, { question_id, decision, text, remember }) => {
       const { fleet } = context
-      if (remember) requirePerson(context.caller)
+      if (remember) requireRuleMaker(context.caller)
       const find = async () => {
         const question = await findQuestion(fleet, question_id)
         if (question.kind === 'permission') requireMay(context.caller, 'approvals.decide', question.project_id)

@@ -18,6 +18,15 @@ export type ToolSet = keyof typeof TOOL_SETS
 /** The sets for a client that names none. They stay small, because every tool takes room in the context of a model. */
 export const DEFAULT_SETS: readonly ToolSet[] = ['missions', 'workers', 'workflows', 'plugins']
 
+/** The tools for a client that names no set. Clients rely on these names. */
+export const USUAL_TOOLS: readonly string[] = [
+  ...['approve_plan', 'cancel_mission', 'cancel_worker', 'cancel_workflow', 'cleanup_worker', 'cleanup_workflow'],
+  ...['collect_worker_result', 'collect_workflow_result', 'create_mission', 'create_project', 'create_worker'],
+  ...['create_workflow', 'dispatch_mission', 'get_dashboard', 'get_mission_notes', 'get_mission_status', 'get_plan'],
+  ...['get_report', 'get_worker_status', 'get_workflow_status', 'healthcheck', 'list_missions', 'list_projects'],
+  ...['list_workers', 'list_workflows', 'plan_project', 'read_artifact', 'wait_for_mission'],
+]
+
 /** The set for an agent at work, at an address of its own. */
 export const INSIDE_SET = 'inside'
 

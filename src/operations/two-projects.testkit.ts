@@ -31,6 +31,7 @@ export const refsOf = (project: string): Readonly<Record<string, string>> => ({
   comment_id: `${project}-comment`,
   plan_id: `${project}-plan`,
   workflow_id: `${project}-workflow`,
+  loop_id: `${project}-loop`,
   schedule_id: `${project}-schedule`,
   report_id: `${project}-report`,
   rule_id: `${project}-rule`,

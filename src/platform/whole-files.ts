@@ -82,19 +82,24 @@ export function behindLinks(file: string): string {
 
 /**
  * Replaces the text in one step: a reader sees either the old or the new text, complete.
- * Returns the topmost folder that had to be created.
+ * Returns the topmost folder that had to be created. `mode`: for a file that holds a secret; otherwise its mode stays.
  */
-export function replaceText(file: string, before: string | undefined, after: string): string | undefined {
+export function replaceText(
+  file: string,
+  before: string | undefined,
+  after: string,
+  mode?: number,
+): string | undefined {
   const folder = mkdirSync(dirname(file), { recursive: true })
   const old = before === undefined ? undefined : statSync(file)
   const next = join(dirname(file), `.flotilla-${newId()}.tmp`)
   try {
-    const fd = openSync(next, 'wx', old ? 0o600 : 0o644)
+    const fd = openSync(next, 'wx', old ? 0o600 : (mode ?? 0o644))
     writeFileSync(fd, after)
     fsyncSync(fd)
     closeSync(fd)
     if (old) {
-      chmodSync(next, old.mode & 0o7777)
+      chmodSync(next, mode ?? old.mode & 0o7777)
       if (process.getuid?.() === 0) chownSync(next, old.uid, old.gid)
     }
     if (textOf(file) !== before)

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { AcpDeclaration } from '../agents/acp/adapter.ts'
 import { CustomDeclaration } from '../agents/custom/adapter.ts'
 import { CodeDeclaration } from './adapter-contract.ts'
+import { PluginField } from './fields.ts'
 
 export const BEFORE = ['pre_dispatch', 'pre_plan', 'pre_land'] as const
 export const AFTER = ['post_complete', 'post_fail', 'post_plan', 'on_question', 'on_event'] as const
@@ -27,6 +28,7 @@ export const Manifest = z.strictObject({
     )
     .max(100),
   agents: z.array(z.discriminatedUnion('kind', [AcpDeclaration, CustomDeclaration, CodeDeclaration])).max(100),
+  settings: z.array(PluginField).max(50).default([]),
 })
 export type Manifest = z.infer<typeof Manifest>
 

@@ -19,6 +19,22 @@ export interface Plugin {
    * permissions, and the fleet believes what their code reports.
    */
   agents?: readonly (AgentDeclaration | CodeAgent)[]
+  /** The settings that the page offers in a form while the plugin runs. Do not throw in `start` because one is missing. */
+  settings?: readonly SettingField[]
+}
+
+/** One setting, stored under its name in `plugins/<name>.json` of the home. */
+export interface SettingField {
+  /** Lower-case letters, digits and `_`. */
+  name: string
+  label: string
+  /** `secret`: a text that is never shown again. `list` and `events`: texts. `project`: the id of one. */
+  kind: 'text' | 'url' | 'secret' | 'switch' | 'number' | 'list' | 'events' | 'project'
+  hint?: string
+  placeholder?: string
+  required?: boolean
+  min?: number
+  max?: number
 }
 
 /** What a plugin can ask of the fleet. */

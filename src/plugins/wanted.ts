@@ -1,4 +1,5 @@
 /** What shipped plugins share: their settings, and which events they report. */
+import { NEWSWORTHY } from '../domain/newsworthy.ts'
 import type { FleetApi, Told } from './plugin.ts'
 
 type Settings = FleetApi['settings']
@@ -20,23 +21,6 @@ export function address(settings: Settings, name: string): string {
   if (!/^https?:$/.test(new URL(url).protocol)) throw new Error(`${JSON.stringify(name)} must be an http address.`)
   return url
 }
-
-/** Events that may need somebody's attention, and ends. */
-export const NEWSWORTHY = [
-  'asked',
-  'needs_input',
-  'conflict',
-  'limit_reached',
-  'review_wanted',
-  'landing_waits',
-  'pull_request_opened',
-  'landed',
-  'kept',
-  'failed',
-  'plan_proposed',
-  'workflow_ended',
-  'loop_ended',
-] as const
 
 export const isWanted = (settings: Settings, { event }: Told): boolean => {
   const kinds = list(settings, 'events', NEWSWORTHY)

@@ -30,7 +30,7 @@ function callableIn(plugin: Plugin, of: 'hooks' | 'tools', name: string): Callab
   return (input, api) => (callable as Callable).call(of === 'hooks' ? plugin.hooks : found, input, api)
 }
 
-function manifestOf({ description = '', hooks = {}, tools = {}, agents = [] }: Plugin): object {
+function manifestOf({ description = '', hooks = {}, tools = {}, agents = [], settings: fields = [] }: Plugin): object {
   const named = Object.entries(tools).map(([name, { summary, input = { type: 'object' }, read_only = false }]) => ({
     name,
     summary,
@@ -38,7 +38,7 @@ function manifestOf({ description = '', hooks = {}, tools = {}, agents = [] }: P
     read_only,
   }))
   const brought = agents.map(agent => (agent?.kind === 'code' ? described(agent) : agent))
-  return { description, hooks: Object.keys(hooks), tools: named, agents: brought }
+  return { description, hooks: Object.keys(hooks), tools: named, agents: brought, settings: fields }
 }
 
 async function answer(plugin: Plugin, { id, of, name, input }: Extract<Order, { kind: 'call' }>): Promise<void> {

@@ -7,12 +7,13 @@ import { aServer, type Running } from './server.testkit.ts'
 /** Calls every operation in every way that must be refused. None of these calls may reach `run`. */
 const WALK = OPERATIONS.map(operation => {
   const { method, path, pathFields, rest } = routeOf(operation)
-  const { required = [] } = jsonSchema(operation.input, 'input')
+  const { required = [], properties = {} } = jsonSchema(operation.input, 'input')
+  const named = (field: string) => String((properties[field]?.enum as unknown[] | undefined)?.[0] ?? 'someid')
   const query = rest === 'query' ? required.filter(name => !pathFields.includes(name)) : []
   return {
     name: operation.name,
     method,
-    path: `${path.replace(/:\w+/g, 'someid')}?${query.map(name => `${name}=someid`).join('&')}`,
+    path: `${path.replace(/:(\w+)/g, (_, field: string) => named(field))}?${query.map(name => `${name}=someid`).join('&')}`,
     body: rest === 'body' ? {} : undefined,
     forAgents: operation.agentMay !== undefined,
   }

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { ApprovalRule } from '../domain/records/approval-rule.ts'
+import { CheckRun } from '../domain/records/check-run.ts'
 import { Device } from '../domain/records/device.ts'
 import { Fault } from '../domain/records/fault.ts'
 import { Counts, FleetState, Provider, Receipt, Spending } from '../domain/records/fleet.ts'
@@ -91,6 +92,10 @@ export const COLLECTIONS = {
     unsent: c => (isToSend(c) ? [[c.mission_id, c.created_at]] : []),
   }),
   evidence: declare(() => Evidence, { mission: e => [[e.mission_id, e.created_at]] }),
+  check_runs: declare(() => CheckRun, {
+    project: r => [[r.project_id, r.created_at]],
+    live: r => (r.status === 'ended' ? [] : [[r.created_at]]),
+  }),
   messages: declare(() => Message, {
     mission: m => [[m.mission_id, m.created_at]],
     waiting: m => (m.status === 'waiting' ? [[m.session_id, m.created_at]] : []),

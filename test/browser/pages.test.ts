@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { VIEWS } from '../../web/src/views.ts'
-import { aPlanner, planOf } from '../kit/planner.ts'
+import { aPlanner, COMPLETE, planOf } from '../kit/planner.ts'
 import { aScene, type Scene } from '../kit/scene.ts'
 import { accessFaults, aPerson, screenshot, settled, withBrowser } from './kit.ts'
 
@@ -39,7 +39,8 @@ async function aBusyFleet(): Promise<{ scene: Scene; ids: Record<string, string>
     ],
   })
   await call('schedule_mission', { mission_id: landed.id, cron: '0 7 * * 1-5', time_zone: 'Europe/Berlin' })
-  aPlanner(fleet).says(
+  const planner = aPlanner(fleet)
+  planner.says(
     planOf(
       { key: 'keel', script: 'echo keel > keel.txt' },
       { key: 'deck', script: 'echo deck > deck.txt', after: ['keel'] },
@@ -47,6 +48,14 @@ async function aBusyFleet(): Promise<{ scene: Scene; ids: Record<string, string>
   )
   const plan = await call('plan_project', { project_id: project.id, prompt: 'A deck to stand on', agent: 'planner' })
   await call('wait_for_plan', { plan_id: plan.id })
+  planner.says(COMPLETE)
+  const loop = await call('start_loop', {
+    project_id: project.id,
+    goal: 'A boat that floats',
+    agent: 'planner',
+    unchecked: true,
+    max_budget_usd: 5,
+  })
   return {
     scene,
     ids: {
@@ -54,6 +63,7 @@ async function aBusyFleet(): Promise<{ scene: Scene; ids: Record<string, string>
       session_id: sewing.sessions[0]!.id,
       project_id: project.id,
       plan_id: plan.id,
+      loop_id: loop.id,
       workflow_id: workflow.id,
       first: review.id,
       second: other.id,

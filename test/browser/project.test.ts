@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { aScene } from '../kit/scene.ts'
-import { aPerson, withBrowser } from './kit.ts'
+import { aPerson, expectAccessible, screenshot, settled, withBrowser } from './kit.ts'
 
 withBrowser()
 
@@ -35,4 +35,43 @@ test('the time limit of a project is filled in as minutes', async () => {
   expect(saved.timeout_seconds).toBe(90)
   await page.reload()
   expect(await page.getByLabel('Time limit (minutes)').inputValue()).toBe('1.5')
+})
+
+test('the checks of a project run on its base branch, and show live what they print', async () => {
+  const { fleet, project, gate } = await aScene({ project: { name: 'Ship' } })
+  const hold = gate('check')
+  onTestFinished(() => hold.open())
+  await fleet.call('update_project', {
+    project_id: project.id,
+    checks: [
+      { name: 'lint', command: 'echo no faults' },
+      { name: 'tests', command: `echo 3 of 5; ${hold.wait}; echo one broke; exit 4` },
+    ],
+  })
+  const { page, visit } = await aPerson(fleet)
+  await visit(`/projects/${project.id}?tab=checks`)
+  await page.getByRole('button', { name: 'Run now' }).click()
+  const run = page.getByRole('region', { name: 'Last run' })
+  await run.getByText('Running', { exact: true }).waitFor()
+  await run.getByText('1 of 2').waitFor()
+  await run.getByText('3 of 5', { exact: true }).waitFor()
+  await screenshot(page, 'checks-running')
+  await expectAccessible(page)
+  hold.open()
+  await run.getByText('Failed', { exact: true }).waitFor()
+  await run.getByText(/^exit 4 ·/).waitFor()
+  await run.getByText('3 of 5\none broke', { exact: true }).waitFor()
+  await run.getByText('$ echo no faults').waitFor({ state: 'hidden' })
+  for (const look of [{ scheme: 'light' }, { scheme: 'dark' }, { size: 'phone' }] as const) {
+    const other = await aPerson(fleet, look)
+    await other.visit(`/projects/${project.id}?tab=checks`)
+    await other.page.getByText('3 of 5\none broke', { exact: true }).waitFor()
+    await settled(other.page)
+    await screenshot(other.page, `checks-${Object.values(look)[0]}`)
+    await expectAccessible(other.page)
+    expect(await other.page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+  }
+  await page.getByRole('button', { name: 'Run lint' }).click()
+  await run.getByText('Passed', { exact: true }).waitFor()
+  await run.getByText('1 of 1').waitFor()
 })

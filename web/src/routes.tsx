@@ -79,6 +79,7 @@ const WITHIN: readonly Place[] = [
   place('/review/:mission_id', () => import('./pages/review/one.tsx')),
   place('/search', () => import('./pages/search/index.tsx')),
   place('/compare', () => import('./pages/review/compare.tsx')),
+  place('/loops/:loop_id', () => import('./pages/loops/one.tsx')),
   place('/plans/:plan_id', () => import('./pages/plans/one.tsx')),
   place('/projects/:project_id', () => import('./pages/projects/one.tsx')),
   place('/settings/notifications', () => import('./pages/settings/notifications.tsx')),

@@ -19,6 +19,7 @@ export const VIEWS = [
   '/workflows/:workflow_id',
   '/schedules',
   '/loops',
+  '/loops/:loop_id',
   '/reports',
   '/costs',
   '/activity',

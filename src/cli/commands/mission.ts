@@ -64,6 +64,27 @@ export function addMission(program: Command): void {
 
   does(
     mission
+      .command('push')
+      .description('show what would be pushed, ask, and push exactly that to its branch of the remote')
+      .argument(ID, ID_SUMMARY)
+      .option('-y, --yes', 'push what is shown, without asking')
+      .option('--commit <id>', 'push exactly this candidate: its id or first letters, from fleet diff --id'),
+    async (cli, [id], { commit, yes }) => {
+      const looked = commit
+        ? { expected: commit }
+        : await (await import('../landing.ts')).shown(cli, id!, { ask: yes !== true, verb: 'push' })
+      if (!looked) return void cli.terminal.note('Nothing was pushed.')
+      const pushed = await cli.ask<MissionView>('push_mission', { mission_id: id, ...looked })
+      cli.terminal.tell(pushed, () => {
+        const { remote, branch, address, url } = pushed.pushed!
+        cli.terminal.print(cli.terminal.foreign(`Pushed ${branch} to ${remote} (${address}).`))
+        if (url) cli.terminal.print(cli.terminal.foreign(url))
+      })
+    },
+  )
+
+  does(
+    mission
       .command('delete')
       .alias('rm')
       .description('delete a mission; its work stays in the repository under refs/fleet')

@@ -194,6 +194,19 @@ export function addProject(program: Command): void {
 
   does(
     project
+      .command('check')
+      .description('run the checks on the current commit of the base branch, and wait for the result')
+      .argument('<project>', 'id, name or path')
+      .option('--only <check>', 'run only this check')
+      .option('--stop', 'end the checks that are running'),
+    async (cli, [given], options) => {
+      const { checkProject } = await import('../check-project.ts')
+      return checkProject(cli, await projectRef(cli, given!), options)
+    },
+  )
+
+  does(
+    project
       .command('remove')
       .alias('rm')
       .description('remove a project and its missions; branches stay in the repository')

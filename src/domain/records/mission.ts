@@ -211,6 +211,16 @@ export const PullRequest = z.object({
 })
 export type PullRequest = z.infer<typeof PullRequest>
 
+/** A candidate that a person pushed to a branch of the remote. */
+export const Pushed = z.object({
+  remote: z.string().describe('the name of the remote'),
+  address: z.string(),
+  branch: z.string(),
+  commit: z.string(),
+  url: z.string().nullable().describe('the page of the branch, at GitHub and GitLab'),
+  at: Timestamp,
+})
+
 export const HAND_BACKS = ['resume', 'land', 'keep'] as const
 
 /** A person continues the mission in their own terminal. */
@@ -302,6 +312,7 @@ export const Mission = MissionSettings.extend({
     .default([])
     .describe('landings that were undone or followed by another; the newest last'),
   pull_request: PullRequest.nullable().default(null),
+  pushed: Pushed.nullable().default(null).describe('where its branch was pushed last, without a pull request'),
   undo: z.object({ requested_at: Timestamp, landing_commit: LandingCommit.nullable() }).nullable().default(null),
   deleting: z.boolean().default(false),
   script: z

@@ -7,7 +7,7 @@ import { commitTree, type Conflict as FileConflict, mergeTrees, treeOf } from '.
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { nameOfActor } from '../people/principals.ts'
 import { current, newestReport, put } from '../records.ts'
-import type { Failure } from './checks.ts'
+import type { Failure } from './checking.ts'
 import type { Round } from './rounds.ts'
 import { decide, since, type Work, wantsCancel } from './steps.ts'
 import { landingMessage } from './trailers.ts'

@@ -2,7 +2,8 @@ import type { Evidence, LandingCommit } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
 import { type Advanced, advanceWhenFree, branchTip, contains } from '../../git/index.ts'
 import type { Fleet } from '../fleet.ts'
-import { type Failure, runChecks } from './checks.ts'
+import type { Failure } from './checking.ts'
+import { runChecks } from './checks.ts'
 import type { Work } from './steps.ts'
 
 /** The branch may move while a commit is checked. Then the commit is made and checked again, this many times in one turn. */

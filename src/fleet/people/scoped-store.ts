@@ -30,6 +30,7 @@ const SIGHT: Readonly<Record<Collection, Sight>> = {
   workflows: 'project',
   schedules: 'project',
   processes: 'project',
+  check_runs: 'project',
   plans: 'project',
   loops: 'project',
   spending: 'project',

@@ -7,8 +7,10 @@ const MOST_OF_ONE = 20
 const MOST_UNUSED = 1000
 
 /** What a ticket opens. `by` names whoever asked for it. */
-export type Grant = { by: string } & /** `caller` is whoever asked, as the operations know them. */
-({ opens: 'terminal'; mission_id: string; caller: unknown } | { opens: 'topics'; caller: unknown })
+export type Grant = { by: string } /** `caller` is whoever asked, as the operations know them. */ & (
+  | { opens: 'terminal'; mission_id: string; caller: unknown }
+  | { opens: 'topics'; caller: unknown }
+)
 
 /** Tickets for live connections. They are in memory only: those of an earlier run are not valid. */
 export class Tickets {

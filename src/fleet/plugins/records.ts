@@ -28,7 +28,7 @@ export async function recordOf(fleet: Fleet, source: Source): Promise<PluginReco
 }
 
 interface Happened {
-  kind: 'plugin_enabled' | 'plugin_disabled' | 'plugin_fault'
+  kind: 'plugin_enabled' | 'plugin_disabled' | 'plugin_configured' | 'plugin_fault'
   actor: string
   cause?: string
 }

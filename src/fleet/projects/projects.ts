@@ -199,6 +199,9 @@ export async function deleteProject(fleet: Fleet, ask: Ask, id: string, discard 
       throw new NotAllowed(`Project ${id} has a loop, which is ${loop.status}.`, {
         try: `fleet loop stop --project ${id}`,
       })
+    const checks = await fleet.store.find('check_runs', { index: 'project', equals: [id], limit: 1 })
+    if (checks.items.some(({ value: run }) => run.status !== 'ended'))
+      throw new NotAllowed(`The checks of project ${id} are running.`, { try: `fleet project check ${id} --stop` })
     const left: Stored<Session>[] = []
     for await (const { value: mission } of all(fleet, 'missions', 'project', [id]))
       left.push(...(await leftBehind(fleet, mission.id)))
@@ -217,7 +220,7 @@ export async function forgetProject(fleet: Fleet, project: Project, when: By): P
   const sample = project.sample ? await sampleWork(fleet, project) : undefined
   for await (const { value } of all(fleet, 'missions', 'project', [project.id]))
     await forgetMission(fleet, value.id, when)
-  for (const collection of ['plans', 'loops', 'approval_rules'] as const) {
+  for (const collection of ['plans', 'loops', 'approval_rules', 'check_runs'] as const) {
     for await (const { value } of all(fleet, collection, 'project', [project.id]))
       await forget(fleet, collection, value.id)
   }

@@ -101,7 +101,8 @@ async function push(fleet: Fleet, work: Work, { remote, landing, update }: Push)
   const branch = earlier && goesOn ? earlier.branch : session.branch!
   const { commit } = landing
   const seen = await tried(signal, () => remoteTip(repository, remote.name, branch))
-  const ours = earlier?.branch === branch ? [commit, earlier.commit, earlier.pushed] : [commit]
+  const before = mission.pushed?.branch === branch ? [mission.pushed.commit] : []
+  const ours = [commit, ...before, ...(earlier?.branch === branch ? [earlier.commit, earlier.pushed] : [])]
   if (seen && !ours.includes(seen))
     throw new NotAllowed(`The branch ${branch} of ${remote.name} was changed by someone else, to ${seen}.`, {
       try: `Take what is there into ${mission.branch}, or delete it there`,

@@ -4,7 +4,7 @@ import type { Session } from '../../domain/records/session.ts'
 import { bytesOf, folderOf, placeAt, placesIn } from '../../git/index.ts'
 import { warmEntries } from '../disk/warm.ts'
 import type { Fleet } from '../fleet.ts'
-import { isForChecks } from '../landing/checks.ts'
+import { isForChecks } from '../landing/checking.ts'
 import { all, readable } from '../records.ts'
 
 export interface ListedWorktree {

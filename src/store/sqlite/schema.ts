@@ -35,7 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   countRecords,
   createTables,
   countRecords,
-  // People and their tokens.
+  // People, their tokens, and runs of checks.
   createTables,
   countRecords,
 ]

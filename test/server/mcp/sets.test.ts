@@ -4,22 +4,13 @@ import { ALIASES } from '../../../src/operations/aliases/index.ts'
 import { OPERATIONS } from '../../../src/operations/index.ts'
 import type { Operation, Query } from '../../../src/operations/operation.ts'
 import { type JsonSchema, jsonSchema, routeOf } from '../../../src/operations/shape.ts'
-import { DEFAULT_SETS, TOOL_SETS, type ToolSet } from '../../../src/operations/tool-sets.ts'
+import { DEFAULT_SETS, TOOL_SETS, type ToolSet, USUAL_TOOLS } from '../../../src/operations/tool-sets.ts'
 import { TOOLS, toolsOf } from '../../../src/operations/tools.ts'
 import { mcpClient } from '../../../src/server/mcp/client.testkit.ts'
 import { inside } from '../../../src/server/mcp/inside.ts'
 import { outside } from '../../../src/server/mcp/outside.ts'
 import { aServer, raw } from '../../../src/server/server.testkit.ts'
 import { serve } from '../../../src/server/server.ts'
-
-/** The tools for a client that names no set. Clients rely on these names. */
-const OFFERED_TO_ALL = [
-  ...['approve_plan', 'cancel_mission', 'cancel_worker', 'cancel_workflow', 'cleanup_worker', 'cleanup_workflow'],
-  ...['collect_worker_result', 'collect_workflow_result', 'create_mission', 'create_project', 'create_worker'],
-  ...['create_workflow', 'dispatch_mission', 'get_dashboard', 'get_mission_notes', 'get_mission_status', 'get_plan'],
-  ...['get_report', 'get_worker_status', 'get_workflow_status', 'healthcheck', 'list_missions', 'list_projects'],
-  ...['list_workers', 'list_workflows', 'plan_project', 'read_artifact', 'wait_for_mission'],
-]
 
 const RAN = 'It was carried out.'
 const own = { mission_id: 'mission-of-it', session_id: 'session-running', project_id: 'project-of-it' }
@@ -119,10 +110,11 @@ test('every operation that answers is in one set under one name, and nothing is 
   const offered = new Set(TOOLS.map(({ operation }) => operation?.name))
   const missing = OPERATIONS.filter(({ name, kind }) => kind !== 'stream' && !offered.has(name)).map(({ name }) => name)
   expect(missing.toSorted()).toEqual([
-    ...['add_service', 'call_plugin_tool', 'continue_on_phone', 'get_mission_image', 'get_notification'],
-    ...['get_notification_settings', 'invite_again', 'invite_person', 'list_names', 'list_tokens', 'make_token'],
-    ...['open_live', 'open_terminal', 'remove_person', 'revoke_token', 'set_notification_settings', 'set_password'],
-    ...['set_roles', 'sign_out_person', 'subscribe_browser', 'take_over_in_page', 'test_notifications'],
+    ...['add_service', 'call_plugin_tool', 'configure_plugin', 'connect_client', 'continue_on_phone'],
+    ...['disconnect_client', 'get_mission_image', 'get_notification', 'get_notification_settings', 'invite_again'],
+    ...['invite_person', 'list_names', 'list_tokens', 'make_token', 'open_live', 'open_terminal', 'preview_connection'],
+    ...['remove_person', 'revoke_token', 'set_notification_settings', 'set_password', 'set_roles', 'sign_out_person'],
+    ...['subscribe_browser', 'take_over_in_page', 'test_notifications'],
     'unsubscribe_browser',
   ])
   // Every alias is a name from another tool.
@@ -137,11 +129,11 @@ test('the usual sets stay as they are and small, and others are asked for by nam
     onTestFinished(() => mcp.close())
     return (await mcp.client.listTools()).tools.map(({ name }) => name).toSorted()
   }
-  expect(await namesAt('/mcp')).toEqual(OFFERED_TO_ALL)
+  expect(await namesAt('/mcp')).toEqual(USUAL_TOOLS)
   for (const set of Object.keys(TOOL_SETS) as ToolSet[])
     expect(await namesAt(`/mcp?tools=${set}`)).toEqual(toolNames([set]))
   expect(await namesAt('/mcp?tools=review,talk')).toEqual(toolNames(['review', 'talk']))
-  expect(toolNames(DEFAULT_SETS)).toEqual(OFFERED_TO_ALL)
+  expect(toolNames(DEFAULT_SETS)).toEqual(USUAL_TOOLS)
 
   const mine = await namesAt('/agent/mcp', tokens.session)
   expect(mine).toEqual(

@@ -9,9 +9,12 @@ import { duration } from './words.ts'
 
 export type Check = Output<'get_mission'>['evidence'][number]
 
+type Checked = Omit<Check, 'id' | 'mission_id' | 'project_id' | 'commit' | 'candidate' | 'purpose'> &
+  Partial<Pick<Check, 'purpose'>>
+
 /** One check: its command, how it went, and what it printed. */
-export function CheckLine({ check }: { check: Check }) {
-  const { name, command, passed, exit_code, seconds, output, created_at, purpose } = check
+export function CheckLine({ check }: { check: Checked }) {
+  const { name, command, passed, exit_code, seconds, output, created_at, purpose = 'landing' } = check
   return (
     <details className="fold check" open={!passed}>
       <summary>

@@ -3,7 +3,15 @@ import { OUTCOMES } from './outcomes.ts'
 import { plain } from './plain.ts'
 
 type Kind = FleetEvent['kind']
-type Told = (data: FleetEvent['data']) => string
+type Words = string | ((data: FleetEvent['data'], agent: string) => string)
+/** Words that begin with what somebody did: “Approved a plan”. */
+interface Deed {
+  did: Words
+}
+const did = (words: Words): Deed => ({ did: words })
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 
 const text = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? plain(`${value}`) : ''
@@ -17,33 +25,35 @@ const HAND_BACK: Record<string, string> = { resume: 'for the agent to continue',
 const outcome = (value: unknown): string =>
   OUTCOMES[value as keyof typeof OUTCOMES]?.word.toLowerCase() ?? text(value).replaceAll('_', ' ')
 
-const WORDS: Record<Kind, string | Told> = {
-  project_created: data => named('Added a project', data.name),
-  project_updated: 'Changed the project',
-  project_deleted: data => named('Removed a project', data.name),
-  paused: 'Paused',
-  unpaused: 'Unpaused',
-  mission_created: 'Created',
-  mission_updated: ({ fields }) =>
+const WORDS: Record<Kind, Words | Deed> = {
+  project_created: did(data => named('Added a project', data.name)),
+  project_updated: did('Changed the project'),
+  project_deleted: did(data => named('Removed a project', data.name)),
+  paused: did('Paused'),
+  unpaused: did('Unpaused'),
+  mission_created: did('Created the mission'),
+  mission_updated: did(({ fields }) =>
     named('Edited', Array.isArray(fields) ? fields.map(each => text(each).replaceAll('_', ' ')).join(', ') : ''),
-  mission_deleted: 'Deleted',
-  commented: 'Commented',
-  comment_changed: 'Edited a comment',
-  comment_deleted: 'Deleted a comment',
-  dispatched: 'Queued',
+  ),
+  mission_deleted: did('Deleted'),
+  commented: did('Commented'),
+  comment_changed: did('Edited a comment'),
+  comment_deleted: did('Deleted a comment'),
+  dispatched: did('Queued'),
   auto_dispatched: 'Queued',
   dependency_met: 'A dependency is done',
   dispatch_failed: 'Could not start',
   cancel_requested: 'Cancel requested',
-  cancelled: 'Cancelled',
-  interrupt_requested: 'Interrupted the agent',
-  retried: 'Retried',
-  resumed: 'Resumed',
-  reopened: 'Reopened',
-  session_starting: data => named('Starting the agent', data.agent),
+  cancelled: did('Cancelled'),
+  interrupt_requested: did('Interrupted the agent'),
+  retried: did('Retried'),
+  resumed: did('Resumed'),
+  reopened: did('Reopened'),
+  session_starting: (_, agent) => `${agent} is starting`,
   unknown_model: data => named('The model is not known', data.model),
-  session_running: 'The agent is running',
-  session_ended: data => named('The session ended', outcome(data.outcome)),
+  session_running: (_, agent) => `${agent} is working`,
+  session_ended: (data, agent) =>
+    data.outcome === 'completed' ? `${agent} finished` : named(`${agent} ended`, outcome(data.outcome)),
   session_claimed: 'Another host was given up; the session continues here',
   adopted: 'The server restarted; the agent kept running',
   swept: 'Ended processes that were left over',
@@ -55,76 +65,81 @@ const WORDS: Record<Kind, string | Told> = {
   landing_started: 'Landing started',
   check_passed: data => named('Check passed', data.name),
   check_failed: data => named('Check failed', data.name),
+  checks_requested: did('Asked for the checks of the project'),
+  checks_started: 'The checks of the project are running',
+  checks_stop_requested: did('Stopped the checks of the project'),
+  checks_ended: data => named('The checks of the project ended', data.outcome),
   conflict: 'Conflicts with the base branch',
   landing_waits: 'Landing waits',
   candidate_changed: 'The candidate changed',
-  pull_request_opened: 'Opened a pull request',
-  landed: data => onto('Landed', data),
+  pull_request_opened: did('Opened a pull request'),
+  branch_pushed: did(data => named('Pushed the branch', data.branch)),
+  landed: did(data => onto('Landed', data)),
   kept: 'Kept on its branch',
   no_changes: 'Done without changes',
   review_wanted: 'Ready for review',
-  land_requested: 'Approved',
+  land_requested: did('Approved'),
   undo_requested: 'Undo requested',
-  undone: data => onto('Undone', data),
+  undone: did(data => onto('Undone', data)),
   undo_failed: 'Could not be undone',
   worktree_removed: 'Removed the worktree',
   needs_input: 'Needs input',
-  asked: 'Asked a question',
-  answered: 'Answered a question',
+  asked: did('Asked a question'),
+  answered: did('Answered a question'),
   question_withdrawn: 'A question was withdrawn',
-  approval_rule_made: 'Added an approval rule',
-  approval_rule_revoked: 'Revoked an approval rule',
+  approval_rule_made: did('Added an approval rule'),
+  approval_rule_revoked: did('Revoked an approval rule'),
   allowed_by_rule: 'Allowed by an approval rule',
-  message: 'Sent a message',
+  message: did('Sent a message'),
   message_arrived: 'The agent received the message',
   message_missed: 'The session ended before the message arrived',
   parked: 'Parked until there is an answer',
-  reported: 'Wrote a report',
-  delegated: 'Split off a sub-mission',
+  reported: did('Wrote a report'),
+  delegated: did('Split off a sub-mission'),
   requeued: 'Queued again',
   failed: 'Failed',
-  workflow_created: 'Created a workflow',
-  workflow_started: 'Started a workflow',
+  workflow_created: did('Created a workflow'),
+  workflow_started: did('Started a workflow'),
   workflow_changed: 'A stage of the workflow changed',
-  workflow_cancelled: 'Cancelled a workflow',
-  workflow_retried: 'Retried a workflow',
+  workflow_cancelled: did('Cancelled a workflow'),
+  workflow_retried: did('Retried a workflow'),
   workflow_ended: 'A workflow ended',
-  scheduled: 'Scheduled',
-  unscheduled: 'Removed the schedule',
+  scheduled: did('Scheduled'),
+  unscheduled: did('Removed the schedule'),
   schedule_run: 'Started by its schedule',
   schedule_skipped: 'The schedule skipped a time',
   takeover_requested: 'Take-over requested',
-  taken_over: 'Taken over',
+  taken_over: did('Taken over'),
   takeover_gone: 'The terminal of the take-over was closed',
-  hand_back_requested: ({ next }) => `Handed back ${HAND_BACK[text(next)] ?? ''}`.trim(),
-  handed_back: 'Handed back',
+  hand_back_requested: did(({ next }) => `Handed back ${HAND_BACK[text(next)] ?? ''}`.trim()),
+  handed_back: did('Handed back'),
   process_asked: 'Starting a side process',
   process_up: 'A side process is running',
   process_stop_requested: 'Stopping a side process',
   process_ended: 'A side process ended',
-  plan_requested: 'Asked for a plan',
-  plan_proposed: 'Proposed a plan',
-  plan_edited: 'Edited a plan',
-  plan_approved: 'Approved a plan',
-  plan_rejected: 'Rejected a plan',
+  plan_requested: did('Asked for a plan'),
+  plan_proposed: did('Proposed a plan'),
+  plan_edited: did('Edited a plan'),
+  plan_approved: did('Approved a plan'),
+  plan_rejected: did('Rejected a plan'),
   plan_failed: 'Planning failed',
-  loop_started: 'Started a loop',
-  loop_round: data => named('Started a round of a loop', data.round),
-  loop_paused: 'Paused a loop',
-  loop_resumed: 'Resumed a loop',
+  loop_started: did('Started a loop'),
+  loop_round: data => named(data.outcome ? 'A round of a loop ended' : 'Started a round of a loop', data.round),
+  loop_paused: did('Paused a loop'),
+  loop_resumed: did('Resumed a loop'),
   loop_stopping: 'Stopping a loop',
   loop_ended: 'A loop ended',
   fault_recorded: 'Something failed and will be tried again',
   fault_cleared: 'It works again',
-  faults_retried: 'Retried what had failed',
-  settings_changed: 'Changed settings',
+  faults_retried: did('Retried what had failed'),
+  settings_changed: did('Changed settings'),
   settings_refused: 'The settings file has an error; the last settings stay in effect',
   notifications_changed: 'Changed notifications',
   notification_failed: 'Could not send a notification',
   board_view_saved: data => named('Saved a view of the board', data.name),
   board_view_deleted: data => named('Deleted a view of the board', data.name),
-  template_saved: data => named('Saved a template', data.name),
-  template_deleted: data => named('Deleted a template', data.name),
+  template_saved: did(data => named('Saved a template', data.name)),
+  template_deleted: did(data => named('Deleted a template', data.name)),
   restored: 'Restored from a backup',
   principal_added: data => named('Let somebody in', data.name),
   principal_changed: data => named('Changed the access of', data.name),
@@ -133,22 +148,31 @@ const WORDS: Record<Kind, string | Told> = {
   token_revoked: data => named('Revoked a token', data.name),
   device_signed_in: data => named('A browser signed in', data.name),
   device_signed_out: data => named('A browser was signed out', data.name),
-  plugin_enabled: data => named('Enabled a plugin', data.name),
-  plugin_disabled: data => named('Disabled a plugin', data.name),
-  plugin_fault: data => named('A plugin failed', data.name),
+  plugin_enabled: did(data => named('Enabled a plugin', data.plugin)),
+  plugin_disabled: did(data => named('Disabled a plugin', data.plugin)),
+  plugin_configured: data => named('Changed the settings of a plugin', data.plugin),
+  plugin_fault: data => named('A plugin failed', data.plugin),
   server_started: 'The server started',
   server_stopping: 'The server stopped',
 }
 
-/** An event in a few words. */
-export function eventWords({ kind, data }: Pick<FleetEvent, 'kind' | 'data'>): string {
-  const words = WORDS[kind]
-  return typeof words === 'function' ? words(data) : (words ?? kind.replaceAll('_', ' '))
+/** An event in a few words. `agent`: the name of the mission's agent. */
+export function eventWords({ kind, data }: Pick<FleetEvent, 'kind' | 'data'>, agent = 'The agent'): string {
+  const entry = WORDS[kind] ?? kind.replaceAll('_', ' ')
+  const words = typeof entry === 'object' ? entry.did : entry
+  return typeof words === 'function' ? words(data, agent) : words
 }
 
 /** Who did it; empty: the fleet by itself. */
-export function actorWords(actor: string): string {
-  if (actor === 'person') return 'you'
-  if (actor.startsWith('session:')) return 'the agent'
-  return actor === 'fleet' ? '' : plain(actor.replace(':', ' '))
+function actorWords(actor: string, agent: string): string {
+  if (actor === 'person') return 'You'
+  if (actor.startsWith('session:')) return agent
+  return actor === 'fleet' ? '' : capital(plain(actor.replace(':', ' ')))
+}
+
+/** What happened, as a sentence: who did what. */
+export function sentenceOf(event: Pick<FleetEvent, 'kind' | 'data' | 'actor'>, agent = 'The agent'): string {
+  const words = eventWords(event, agent)
+  const by = actorWords(event.actor, agent)
+  return by && typeof WORDS[event.kind] === 'object' ? `${by} ${lower(words)}` : words
 }

@@ -152,7 +152,7 @@ export function ChoiceInput({ label, hint, value, set, options, none, disabled }
         onValueChange={chosen => set(chosen === NONE ? null : chosen)}
         disabled={disabled}
       >
-        <Select.Trigger {...described(id, hint)} placeholder="Choose…" />
+        <Select.Trigger {...described(id, hint)} placeholder="Choose…" className="choice-trigger" />
         <Select.Content position="popper">
           {none && <Select.Item value={NONE}>{none}</Select.Item>}
           {all.map(option => (

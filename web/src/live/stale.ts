@@ -34,6 +34,9 @@ const ofItsProject = (event: FleetEvent, answer: { project_id: string } | undefi
 const isOneOf = ({ mission_id }: FleetEvent, { first, second }: { first: string; second: string }): boolean =>
   mission_id !== null && (mission_id.startsWith(first) || mission_id.startsWith(second))
 
+const ofLoop = (event: FleetEvent, _: unknown, answer: { project_id: string } | undefined): boolean =>
+  about('loop_', 'plan_')(event) || (about('usage', 'session_')(event) && ofItsProject(event, answer)) || moved(event)
+
 /**
  * Which answers an event makes outdated. Answers that are not listed never change while they are shown, or only by a
  * command of the page, which names them. Lists of missions are updated record by record (`mending.ts`).
@@ -64,6 +67,8 @@ export const STALE: { [N in Name]?: Touches<N> } = {
     moved(event) || about('asked', 'answered', 'question_', 'plan_', 'mission_', 'taken_over', 'takeover_')(event),
   list_projects: about('project_', 'paused', 'unpaused'),
   get_project: about('project_', 'paused', 'unpaused'),
+  get_check_run: (event, _, answer) =>
+    about('check')(event) && (!answer?.run || event.project_id === answer.run.project_id),
   find_repositories: about('project_'),
   suggest_files: about('landed', 'undone', 'project_updated'),
   list_mcp_servers: about('project_updated', 'settings_'),
@@ -73,10 +78,9 @@ export const STALE: { [N in Name]?: Touches<N> } = {
     (event.mission_id !== null &&
       (event.mission_id === answer?.mission_id ||
         !!answer?.missions.some(({ mission_id }) => mission_id === event.mission_id))),
-  get_loop: (event, _, answer) =>
-    about('loop_', 'plan_')(event) ||
-    (about('usage', 'session_')(event) && ofItsProject(event, answer)) ||
-    moved(event),
+  get_loop: ofLoop,
+  get_loop_details: ofLoop,
+  get_loop_round: event => about('loop_', 'plan_', 'check_', 'session_', 'usage')(event) || moved(event),
   list_loops: about('loop_'),
   list_schedules: event => moved(event) || about('schedule', 'unscheduled', 'mission_deleted', 'workflow_')(event),
   list_workflows: event => about('workflow_')(event) || ofMissions(event),

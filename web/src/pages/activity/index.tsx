@@ -4,6 +4,7 @@ import { Fragment, useMemo } from 'react'
 import { Link } from 'wouter'
 import { useAddress } from '../../kit/address.ts'
 import { ProjectChooser, useProjectNames } from '../../kit/choosers.tsx'
+import { sentenceOf } from '../../kit/event-words.ts'
 import { ChoiceInput } from '../../kit/fields.tsx'
 import { Empty, Lines, Page, Problem } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
@@ -14,9 +15,9 @@ import { useAsk, useMissions } from '../../live/data.ts'
 import type { FleetEvent } from '../../live/fleet-events.ts'
 import type { Mission } from '../../live/mending.ts'
 import './activity.css'
+import { grouped, type Happenings } from './grouped.ts'
 import { useHappened } from './happened.ts'
 import { GROUPS, type Group, toneOf } from './kinds.ts'
-import { grouped, type Happenings, sentenceOf } from './sentence.ts'
 
 /** The server names at most this many missions in one answer. */
 const MOST_MISSIONS = 200

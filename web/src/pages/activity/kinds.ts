@@ -14,6 +14,7 @@ export const GROUPS = {
       'conflict',
       'landing_waits',
       'pull_request_opened',
+      'branch_pushed',
       'landed',
       'kept',
       'undone',

@@ -1,51 +1,49 @@
-import { Badge, Callout, Card, Code, Flex, Text } from '@radix-ui/themes'
+import { Badge, Button, Code, Flex, Text } from '@radix-ui/themes'
+import { Bell, Blocks, ChevronRight, CircleDot, type LucideIcon, Smartphone } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
 import { Link } from 'wouter'
 import type { Output } from '../../api/client.ts'
-import { CopyBox } from '../../kit/copy.tsx'
+import { ProjectChooser } from '../../kit/choosers.tsx'
 import { Answer, Page, Section } from '../../kit/page.tsx'
 import { useAsk } from '../../live/data.ts'
+import { Connecting } from './connecting.tsx'
+import './integrations.css'
+import { Snippets } from './snippets.tsx'
 
 type Client = Output<'list_integrations'>['clients'][number]
 
-/** How to use the fleet from other tools. */
+const Phone = lazy(() => import('../../shell/phone.tsx'))
+
+/** The fleet in other programs, and other programs in the fleet. */
 export default function Integrations() {
-  const integrations = useAsk('list_integrations', {})
+  const [project, setProject] = useState<string | null>(null)
+  const integrations = useAsk('list_integrations', project ? { project_id: project } : {}, { keep: true })
   return (
-    <Page title="Integrations" about="The fleet from your own agent, editor or program">
+    <Page title="Integrations" about="Use the fleet from your own agent, editor or program">
       <Answer of={integrations}>
-        {({ clients, mcp, examples }) => (
+        {all => (
           <>
-            <Section title="Agents and editors, over MCP">
-              <Text as="p" size="2" color="gray" mt="0">
-                One command adds the fleet to the configuration file of a client and changes nothing else in it. Or
-                paste the text yourself.
-              </Text>
+            <Section title="Agents and editors">
               <Flex direction="column" gap="3">
-                {clients.map(client => (
-                  <ClientCard key={client.name} client={client} />
-                ))}
+                <Text as="p" size="2" color="gray" m="0">
+                  Connecting adds one entry to the client's own configuration file and changes nothing else in it. Then
+                  the client can start missions, follow them and read their reports.
+                </Text>
+                <div className="integration-scope">
+                  <ProjectChooser label="Connect for" value={project} set={setProject} none="All my work" />
+                </div>
+                <ul className="integration-list" aria-label="Agents and editors">
+                  {all.clients.toSorted(usedFirst).map(client => (
+                    <ClientRow key={client.name} client={client} project={project} />
+                  ))}
+                </ul>
               </Flex>
             </Section>
-            {mcp && (
-              <Section title="Any other MCP client">
-                <CopyBox label="address" text={mcp} />
-              </Section>
-            )}
-            <Section title="Programs">
-              <Flex direction="column" gap="4">
-                {examples.map(({ title, text }) => (
-                  <div key={title}>
-                    <Text as="div" size="2" weight="medium" mb="1">
-                      {title}
-                    </Text>
-                    <CopyBox label={title} text={text} />
-                  </div>
-                ))}
-              </Flex>
-              <Text as="p" size="2" color="gray">
-                All operations are described at <a href="/docs">/docs</a>; plugins for Slack, Telegram, webhooks and
-                GitHub are under <Link href="/plugins">Plugins</Link>.
-              </Text>
+            <Section title="Other clients and programs">
+              <Snippets of={all} />
+            </Section>
+            <Section title="More">
+              <Others />
             </Section>
           </>
         )}
@@ -54,63 +52,144 @@ export default function Integrations() {
   )
 }
 
-function ClientCard({ client }: { client: Client }) {
-  const { title, files, started, over_http, check } = client
-  const isTold = files.some(({ installed }) => installed)
+const isUsed = ({ installed, files }: Client): boolean => installed || files.some(({ connected }) => connected)
+const usedFirst = (one: Client, other: Client): number => Number(isUsed(other)) - Number(isUsed(one))
+
+interface ClientRowProps {
+  client: Client
+  project: string | null
+}
+
+function ClientRow({ client: { name, title, installed, files, allow }, project }: ClientRowProps) {
+  const [asks, setAsks] = useState<'connect' | 'disconnect'>()
+  const scope = project ? 'project' : 'user'
+  const file = files.find(each => each.scope === scope)
+  const elsewhere = files.find(each => each.scope !== scope && each.connected)
   return (
-    <Card>
-      <Flex direction="column" gap="3">
-        <Flex gap="2" align="center">
+    <li className="integration">
+      <div className="integration-about">
+        <Flex gap="2" align="center" wrap="wrap">
           <Text weight="medium">{title}</Text>
-          {isTold && (
+          <Badge color="gray" variant={installed ? 'soft' : 'outline'} highContrast>
+            {installed ? 'Installed' : 'Not found on this machine'}
+          </Badge>
+          {file?.connected && (
             <Badge color="green" highContrast>
-              Set up
+              {project ? 'Connected in this project' : 'Connected'}
+            </Badge>
+          )}
+          {elsewhere && (
+            <Badge color="green" variant="outline" highContrast>
+              Connected for all your work
             </Badge>
           )}
         </Flex>
-        <CopyBox label={`command for ${title}`} text={started.command} />
-        <details>
-          <summary>
-            <Text size="2">Manual setup</Text>
-          </summary>
-          <Flex direction="column" gap="3" mt="2">
-            <Text size="2" color="gray">
-              Add to{' '}
-              {files.map(({ path, scope }, at) => (
-                <span key={path}>
-                  {at > 0 && ' or '}
-                  <Code size="2" className="break">
-                    {path}
-                  </Code>{' '}
-                  ({scope})
-                </span>
-              ))}
-            </Text>
-            <CopyBox label={`configuration of ${title}`} text={started.text} />
-            {over_http && (
-              <>
-                <Text size="2" color="gray">
-                  Or, to call the server over HTTP:
-                </Text>
-                <CopyBox label={`configuration of ${title} over HTTP`} text={over_http.text} />
-                {over_http.needs && (
-                  <>
-                    <Callout.Root size="1" color="gray" highContrast>
-                      <Callout.Text>
-                        The file does not contain the token. Set it in the environment of the client.
-                      </Callout.Text>
-                    </Callout.Root>
-                    <CopyBox label={`token for ${title}`} text={over_http.needs} />
-                  </>
-                )}
-              </>
-            )}
-          </Flex>
-        </details>
-        <Text size="1" color="gray">
-          To check that it worked: {check}
+        <Text size="1" color="gray" className="break">
+          {file ? <Code variant="ghost">{file.path}</Code> : `${title} has no configuration for a single project.`}
         </Text>
-      </Flex>
-    </Card>
+      </div>
+      {file &&
+        (file.connected ? (
+          <Button
+            variant="soft"
+            color="gray"
+            highContrast
+            aria-label={`Disconnect ${title}`}
+            onClick={() => setAsks('disconnect')}
+          >
+            Disconnect
+          </Button>
+        ) : (
+          <Button variant="soft" highContrast aria-label={`Connect ${title}`} onClick={() => setAsks('connect')}>
+            Connect
+          </Button>
+        ))}
+      {asks && (
+        <Connecting
+          client={{ name, title, cannotAllow: allow }}
+          where={{ scope, project_id: project ?? undefined }}
+          act={asks}
+          close={() => setAsks(undefined)}
+        />
+      )}
+    </li>
+  )
+}
+
+/** What else works together with the fleet, and where it is set up. */
+function Others() {
+  const [phone, setPhone] = useState(false)
+  return (
+    <>
+      <ul className="integration-list">
+        <Other
+          icon={Smartphone}
+          title="Your phone"
+          about="Scan a code to sign it in. It shows the same pages."
+          open={() => setPhone(true)}
+        />
+        <Other
+          icon={Bell}
+          title="Notifications"
+          about="Push messages to browsers, ntfy, and e-mail when you are needed."
+          href="/settings/notifications"
+        />
+        <Other
+          icon={Blocks}
+          title="Slack, Telegram, webhooks, GitHub issues"
+          about="Plugins tell others what happens, and turn issues into missions."
+          href="/plugins"
+        />
+        <Other
+          icon={CircleDot}
+          title="Beads"
+          about="Folders whose beads become missions when they are ready, and are closed when the work is done."
+          href="/settings#github-and-beads"
+        />
+      </ul>
+      {phone && (
+        <Suspense>
+          <Phone close={() => setPhone(false)} />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
+interface OtherProps {
+  icon: LucideIcon
+  title: string
+  about: string
+  href?: string
+  open?(): void
+}
+
+function Other({ icon: Icon, title, about, href, open }: OtherProps) {
+  const content = (
+    <>
+      <Icon size={18} aria-hidden />
+      <span className="integration-about">
+        <Text as="span" size="2" weight="medium">
+          {title}
+        </Text>
+        <Text as="span" size="2" color="gray">
+          {about}
+        </Text>
+      </span>
+      <ChevronRight size={16} aria-hidden />
+    </>
+  )
+  return (
+    <li>
+      {href ? (
+        <Link href={href} className="integration integration-link">
+          {content}
+        </Link>
+      ) : (
+        <button type="button" className="integration integration-link" onClick={open}>
+          {content}
+        </button>
+      )}
+    </li>
   )
 }

@@ -1,5 +1,5 @@
 import { Badge, Button, Card, Flex, Table, Text } from '@radix-ui/themes'
-import { Pause, Play, Plus, Repeat, Square } from 'lucide-react'
+import { Plus, Repeat } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import type { Output } from '../../api/client.ts'
@@ -11,35 +11,10 @@ import { plain } from '../../kit/plain.ts'
 import { Elapsed, Time } from '../../kit/time.tsx'
 import { dollars, plural } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { Controls } from './controls.tsx'
+import { OUTCOMES, TONES, WORDS } from './words.ts'
 
 type Project = Output<'list_projects'>['projects'][number]
-
-const TONES = {
-  running: 'blue',
-  paused: 'amber',
-  stopping: 'amber',
-  complete: 'green',
-  limit: 'amber',
-  stopped: 'gray',
-  failed: 'red',
-} as const
-
-const WORDS: Record<keyof typeof TONES, string> = {
-  running: 'Running',
-  paused: 'Paused',
-  stopping: 'Stopping',
-  complete: 'Goal reached',
-  limit: 'Limit reached',
-  stopped: 'Stopped',
-  failed: 'Failed',
-}
-const OUTCOMES = {
-  progress: 'Progress',
-  complete: 'Goal reached',
-  nothing_done: 'Nothing done',
-  planning_failed: 'Planning failed',
-  checks_failed: 'Checks failed',
-}
 
 export default function Loops() {
   const [starting, setStarting] = useState(false)
@@ -89,7 +64,7 @@ function LoopsOf({ project }: { project: Project }) {
                 <Elapsed from={loop.created_at} to={loop.ended_at} />
               </Text>
             </Flex>
-            <Text>{plain(loop.goal)}</Text>
+            <Link href={`/loops/${loop.id}`}>{plain(loop.goal)}</Link>
             {loop.waits_for && (
               <Text size="2" color="gray">
                 Waiting for {loop.waits_for}
@@ -117,7 +92,7 @@ function LoopsOf({ project }: { project: Project }) {
               {loop.rounds.toReversed().map(round => (
                 <Table.Row key={round.number}>
                   <Table.RowHeaderCell>
-                    <Link href={`/plans/${round.plan_id}`}>Round {round.number}</Link>
+                    <Link href={`/loops/${loop.id}?round=${round.number}`}>Round {round.number}</Link>
                   </Table.RowHeaderCell>
                   <Table.Cell>
                     <Text as="div" weight="medium">
@@ -141,7 +116,7 @@ function LoopsOf({ project }: { project: Project }) {
             {WORDS[status]}
           </Badge>
           <Text size="2" truncate>
-            {plain(goal)}
+            <Link href={`/loops/${id}`}>{plain(goal)}</Link>
           </Text>
           <Text size="2" color="gray">
             {plural(rounds.length, 'round')}, {ended_at && <Time at={ended_at} />}
@@ -149,41 +124,6 @@ function LoopsOf({ project }: { project: Project }) {
         </Flex>
       ))}
     </Section>
-  )
-}
-
-function Controls({ project, status }: { project: string; status: keyof typeof TONES }) {
-  const pause = useCommand('pause_loop')
-  const resume = useCommand('resume_loop')
-  const stop = useCommand('stop_loop')
-  if (status !== 'running' && status !== 'paused') return null
-  return (
-    <Flex gap="2">
-      {status === 'running' ? (
-        <Button
-          variant="soft"
-          color="gray"
-          highContrast
-          loading={pause.busy}
-          onClick={() => pause.run({ project_id: project })}
-        >
-          <Pause size={14} /> Pause
-        </Button>
-      ) : (
-        <Button variant="soft" highContrast loading={resume.busy} onClick={() => resume.run({ project_id: project })}>
-          <Play size={14} /> Resume
-        </Button>
-      )}
-      <Button
-        variant="soft"
-        color="red"
-        highContrast
-        loading={stop.busy}
-        onClick={() => stop.runLater('Stopping the loop with its agents; their work is kept.', { project_id: project })}
-      >
-        <Square size={14} /> Stop
-      </Button>
-    </Flex>
   )
 }
 

@@ -6,6 +6,7 @@ import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
 import type { Detail } from './actions.ts'
 import { canPropose, PullRequest } from './pull-request.tsx'
+import { Pushed } from './pushed.tsx'
 
 /** How its work reaches others: branch, landing, pull request. */
 export function Delivery({ mission }: { mission: Detail }) {
@@ -30,6 +31,7 @@ export function Delivery({ mission }: { mission: Detail }) {
             ))}
           </Flex>
         ),
+        Pushed: (mission.pushed || canPropose(mission)) && <Pushed mission={mission} />,
         'Pull request': (mission.pull_request || canPropose(mission)) && <PullRequest mission={mission} />,
       }}
     />

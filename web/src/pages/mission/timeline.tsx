@@ -1,6 +1,7 @@
 import { Text } from '@radix-ui/themes'
 import { Link } from 'wouter'
-import { actorWords, eventWords } from '../../kit/event-words.ts'
+import { useAgentTitle } from '../../kit/agent-title.ts'
+import { sentenceOf } from '../../kit/event-words.ts'
 import { Answer, Lines } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
@@ -29,15 +30,23 @@ const toneOf = (kind: string): string | undefined =>
 const useEvents = (mission: Detail) => useAsk('list_mission_events', { mission_id: mission.id, limit: MOST })
 const shown = (events: readonly FleetEvent[]) => events.filter(({ kind }) => kind !== 'usage')
 
+/** The name of its agent; undefined: none has worked on it yet. */
+function useAgent({ agent, sessions }: Detail): string | undefined {
+  const titleOf = useAgentTitle()
+  const name = agent ?? sessions.at(-1)?.agent
+  return name ? titleOf(name) : undefined
+}
+
 /** Everything that happened to it, oldest first. */
 export function Timeline({ mission }: { mission: Detail }) {
+  const agent = useAgent(mission)
   return (
     <Answer of={useEvents(mission)} loading={<Lines rows={8} height={24} />}>
       {({ events }) => (
         <>
           <ol className="timeline">
             {shown(events).map(event => (
-              <Happening key={event.cursor} event={event} />
+              <Happening key={event.cursor} event={event} agent={agent} />
             ))}
           </ol>
           {events.length === MOST && (
@@ -53,6 +62,7 @@ export function Timeline({ mission }: { mission: Detail }) {
 
 /** The last few things that happened, newest first. */
 export function LatestEvents({ mission }: { mission: Detail }) {
+  const agent = useAgent(mission)
   return (
     <Answer of={useEvents(mission)} loading={<Lines rows={LATEST} height={24} />}>
       {({ events }) => (
@@ -61,7 +71,7 @@ export function LatestEvents({ mission }: { mission: Detail }) {
             .slice(-LATEST)
             .reverse()
             .map(event => (
-              <Happening key={event.cursor} event={event} />
+              <Happening key={event.cursor} event={event} agent={agent} />
             ))}
         </ol>
       )}
@@ -69,17 +79,15 @@ export function LatestEvents({ mission }: { mission: Detail }) {
   )
 }
 
-function Happening({ event }: { event: FleetEvent }) {
-  const { kind, time, actor, cause, session_id } = event
-  const by = actorWords(actor)
+function Happening({ event, agent }: { event: FleetEvent; agent: string | undefined }) {
+  const { kind, time, cause, session_id } = event
   return (
     <li data-tone={toneOf(kind)}>
       <Time at={time} />
       <span className="timeline-mark" />
       <div>
-        <Text size="2">{eventWords(event)}</Text>{' '}
+        <Text size="2">{plain(sentenceOf(event, agent))}</Text>{' '}
         <Text size="1" color="gray">
-          {by && ` by ${by}`}
           {session_id && kind === 'session_starting' && (
             <>
               {' '}

@@ -1,5 +1,6 @@
 import { Badge, Button, Callout, Card, Code, Flex, Grid, Switch, Text } from '@radix-ui/themes'
-import { Blocks, RefreshCw } from 'lucide-react'
+import { Blocks, RefreshCw, SlidersHorizontal } from 'lucide-react'
+import { useState } from 'react'
 import type { Output } from '../../api/client.ts'
 import { Facts } from '../../kit/facts.tsx'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
@@ -7,6 +8,7 @@ import { Time } from '../../kit/time.tsx'
 import { tell } from '../../kit/toasts.tsx'
 import { plural } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { PluginSettings } from './settings.tsx'
 
 type Plugin = Output<'list_plugins'>['plugins'][number]
 
@@ -22,6 +24,14 @@ const HOOKS: Record<Plugin['hooks'][number], string> = {
   post_plan: 'is told about plans',
   on_question: 'is told when an agent asks',
   on_event: 'is told about every event',
+}
+/** A plugin that is off has not been loaded, so it cannot say it itself. */
+const ABOUT: Record<string, string> = {
+  desktop: 'Shows notifications on your desktop.',
+  webhook: 'Sends signed events to your own address, with retries.',
+  slack: 'Posts to a Slack channel, through your incoming webhook.',
+  telegram: 'Tells Telegram chats what happens, and takes answers from them.',
+  github: 'Makes a mission from every GitHub issue with a label, and reports the result there.',
 }
 const AGENT_KINDS = { acp: 'ACP client', custom: 'declared', code: 'own code' }
 
@@ -65,6 +75,13 @@ function PluginCard({ plugin }: { plugin: Plugin }) {
   const state = running ? 'On' : enabled ? 'Not running' : reason ? 'Turned off by Flotilla' : 'Off'
   const enable = useCommand('enable_plugin', { affects: AFFECTED })
   const disable = useCommand('disable_plugin', { affects: AFFECTED })
+  const [configuring, setConfiguring] = useState<'settings' | 'turning on'>()
+  const lacks = plugin.settings.some(({ required, is_set }) => required && !is_set)
+  const turn = (on: boolean) => {
+    // It would be turned off again at once.
+    if (on && lacks) setConfiguring('turning on')
+    else (on ? enable : disable).run({ plugin: name })
+  }
   return (
     <Card>
       <Flex direction="column" gap="3">
@@ -81,10 +98,10 @@ function PluginCard({ plugin }: { plugin: Plugin }) {
             aria-label={`${name} on`}
             checked={enabled}
             disabled={enable.busy || disable.busy}
-            onCheckedChange={on => (on ? enable : disable).run({ plugin: name })}
+            onCheckedChange={turn}
           />
         </Flex>
-        <Text size="2">{description || 'Turn it on to see what it does.'}</Text>
+        <Text size="2">{description || ABOUT[name] || 'Turn it on to see what it does.'}</Text>
         {(reason || last_fault) && (
           <Callout.Root color="red" size="1" highContrast>
             <Callout.Text>
@@ -106,7 +123,29 @@ function PluginCard({ plugin }: { plugin: Plugin }) {
             Agents: agents.map(agent => `${agent.name} (${AGENT_KINDS[agent.kind]})`).join(', '),
           }}
         />
+        {plugin.settings.length > 0 && (
+          <div>
+            <Button
+              size="1"
+              variant="soft"
+              color="gray"
+              highContrast
+              aria-label={`Settings of ${name}`}
+              onClick={() => setConfiguring('settings')}
+            >
+              <SlidersHorizontal size={14} /> Settings
+            </Button>
+          </div>
+        )}
       </Flex>
+      {configuring && (
+        <PluginSettings
+          plugin={plugin}
+          turnsOn={configuring === 'turning on'}
+          close={() => setConfiguring(undefined)}
+          saved={() => configuring === 'turning on' && enable.run({ plugin: name })}
+        />
+      )}
     </Card>
   )
 }
