@@ -97,9 +97,10 @@ export const settled = (page: Page): Promise<true> =>
 /** Waits until an element stays where it is for some frames. */
 export const still = (element: Locator): Promise<void> =>
   element.evaluate(async node => {
+    const { requestAnimationFrame: frame } = globalThis as unknown as Record<string, (then: () => void) => void>
     let frames = 0
     for (let last = Number.NaN; frames < 10; ) {
-      await new Promise(resolve => requestAnimationFrame(resolve))
+      await new Promise<void>(resolve => frame!(resolve))
       const { top } = node.getBoundingClientRect()
       frames = top === last ? frames + 1 : 0
       last = top

@@ -97,7 +97,7 @@ function AgentCard({ agent }: { agent: Agent }) {
               can.scripts || !installed
                 ? undefined
                 : signed_in === undefined
-                  ? 'The client does not say'
+                  ? 'Not reported by the client'
                   : signed_in
                     ? 'Yes'
                     : 'No',
@@ -168,7 +168,7 @@ const CAPABILITIES: Record<string, string> = {
   usage: 'Reports usage',
   contextWindow: 'Reports how full its context is',
   customTools: 'Custom tool lists',
-  effort: 'Levels of effort',
+  effort: 'Effort levels',
   mcp: 'MCP servers',
 }
 const VALUES: Record<string, string> = {
