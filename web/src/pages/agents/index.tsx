@@ -109,7 +109,7 @@ function AgentCard({ agent }: { agent: Agent }) {
         {windows.map(window => (
           <ProviderWindow key={window.name} window={window} />
         ))}
-        {advice && (
+        {advice && !(command && advice.includes(command)) && (
           <Text size="2" color="gray">
             {advice}
           </Text>
