@@ -84,16 +84,17 @@ const [empty, full] = [aProgram(checkout), aProgram(checkout, { FLEET_MAX_CONCUR
 try {
   await empty.start()
   const origin = new URL(await empty.link()).origin
-  for (const look of LOOKS) {
-    await (await walk(browser, empty, EMPTY, look)).context().close()
-    const stranger = await contextOf(browser, look)
-    await visit(await stranger.newPage(), origin, SIGN_IN, look)
-    await stranger.close()
-  }
+  await Promise.all(
+    LOOKS.map(async look => {
+      await (await walk(browser, empty, EMPTY, look)).context().close()
+      const stranger = await contextOf(browser, look)
+      await visit(await stranger.newPage(), origin, SIGN_IN, look)
+      await stranger.close()
+    }),
+  )
   await empty.stop()
   const shots = busy(await aDay(full, note))
-  const pages: [Page, Look][] = []
-  for (const look of LOOKS) pages.push([await walk(browser, full, shots, look), look])
+  const pages = await Promise.all(LOOKS.map(async look => [await walk(browser, full, shots, look), look] as const))
   for (const [page] of pages) await page.goto(`${new URL(page.url()).origin}/missions`)
   if (!only || only.includes(OFFLINE.name)) {
     await full.stop()

@@ -9,7 +9,7 @@ export interface Shot {
   prepare?(page: Page): Promise<void>
 }
 
-const tab = (name: RegExp) => (page: Page) => page.getByRole('link', { name }).first().click()
+const tab = (name: RegExp) => (page: Page) => page.getByRole('tab', { name }).click()
 
 /** Pictures of a home without a project. */
 export const EMPTY: Shot[] = [
@@ -90,7 +90,9 @@ export const busy = (day: Day): Shot[] => [
 ]
 
 async function openPhone(page: Page): Promise<void> {
-  const button = page.getByRole('button', { name: 'Continue on phone' })
-  if (!(await button.first().isVisible())) await page.getByRole('button', { name: 'More' }).click()
-  await button.first().click()
+  const button = page.getByRole('button', { name: 'Continue on phone' }).filter({ visible: true }).first()
+  const more = page.getByRole('button', { name: 'More' }).filter({ visible: true })
+  await button.or(more).first().waitFor()
+  if (!(await button.isVisible())) await more.click()
+  await button.click()
 }
