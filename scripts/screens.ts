@@ -39,7 +39,10 @@ const contextOf = (browser: Browser, look: Look): Promise<BrowserContext> =>
   })
 
 async function settle(page: Page): Promise<void> {
-  await until('the page to be filled', async () => (await page.locator('[aria-busy="true"]').count()) === 0)
+  await until(
+    'the page to be filled',
+    async () => (await page.locator('[aria-busy="true"], .rt-Skeleton').count()) === 0,
+  )
   // Two frames: one to draw what has arrived, one to be sure that it was drawn.
   await page.evaluate(
     'document.fonts.ready.then(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))))',
@@ -52,6 +55,7 @@ async function take(page: Page, { name, title }: Pick<Shot, 'name' | 'title'>, l
 }
 
 async function visit(page: Page, origin: string, shot: Shot, look: Look): Promise<void> {
+  titles.set(shot.name, shot.title)
   if (only && !only.includes(shot.name)) return
   try {
     await page.goto(origin + shot.path)

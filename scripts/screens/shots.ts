@@ -86,7 +86,12 @@ export const busy = (day: Day): Shot[] => [
   { name: 'keys', title: 'Keyboard shortcuts', path: '/missions', prepare: page => page.keyboard.press('?') },
   { name: 'phone-dialog', title: 'Continue on phone', path: '/', prepare: openPhone },
   { name: 'not-found', title: 'Page not found', path: '/nowhere' },
-  { name: 'docs', title: 'API documentation', path: '/docs' },
+  {
+    name: 'docs',
+    title: 'API documentation',
+    path: '/docs',
+    prepare: page => page.getByText('create_project').first().waitFor(),
+  },
 ]
 
 async function openPhone(page: Page): Promise<void> {
