@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Command, Option } from 'commander'
 import * as z from 'zod'
 import { AGENTS } from '../src/agents/index.ts'
@@ -13,6 +15,7 @@ import { WorkflowFile } from '../src/domain/records/workflow.ts'
 import { OPERATIONS } from '../src/operations/index.ts'
 import type { Operation } from '../src/operations/operation.ts'
 import { agentsPage } from './agents-page.ts'
+import { badges } from './badges.ts'
 import { compatibilityPage, knownNamesTable } from './compatibility-page.ts'
 import { livePage } from './live-page.ts'
 import { cell, code, table } from './markdown.ts'
@@ -34,6 +37,7 @@ export function referencePages(): Record<string, string> {
     'docs/reference/live.md': page('Live topics', livePage()),
     'docs/reference/transcript.md': page('Transcript events', transcript()),
     'docs/reference/workflow.schema.json': `${JSON.stringify(z.toJSONSchema(WorkflowFile, { io: 'input' }), null, 2)}\n`,
+    ...badges(JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'))),
   }
 }
 

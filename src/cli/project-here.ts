@@ -53,7 +53,7 @@ export async function projectHere(cli: Cli): Promise<Here> {
 
 /** The settings of a new project, and how to change them. */
 export function howItWorks({ name, agent, landing }: Project): string {
-  const who = agent ? `Its agent is ${agent}` : 'No coding agent is installed'
+  const who = agent ? `Its agent is ${agent}` : 'No coding agent is installed and signed in'
   const lands = {
     auto: 'finished work lands automatically',
     review: 'finished work waits for your review',

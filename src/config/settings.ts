@@ -90,8 +90,7 @@ export const SETTINGS = {
   defaultAgent: setting('FLEET_DEFAULT_AGENT', orNothing(codingAgent), null, {
     section: 'Defaults for missions',
     title: 'Agent',
-    summary:
-      'The agent of missions that name none, in projects that name none. It cannot be shell, which runs text as a script.',
+    summary: 'The agent of missions and projects without their own. It cannot be shell, which runs text as a script.',
     none: 'Chosen for each project',
     project: 'agent',
     takes: 'next session',
@@ -99,7 +98,7 @@ export const SETTINGS = {
   defaultModel: setting('FLEET_DEFAULT_MODEL', orNothing(word), null, {
     section: 'Defaults for missions',
     title: 'Model',
-    summary: 'The model of missions that name none.',
+    summary: 'The model of missions without their own.',
     none: "The agent's default",
     project: 'model',
     takes: 'next session',

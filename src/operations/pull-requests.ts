@@ -53,7 +53,7 @@ export const pullRequests = [
     name: 'merge_pull_request',
     may: 'missions.land',
     mcp: 'review',
-    summary: 'Merge the pull request of a mission at GitHub, if it has the work you reviewed',
+    summary: 'Merge the pull request of a mission on GitHub, if it has the work you reviewed',
     http: 'POST /api/missions/:mission_id/pull-request/merge',
     needsFleet: true,
     inServer: true,

@@ -58,7 +58,7 @@ test('missions are found, selected and moved: by address, keyboard, in bulk and 
   await column('Queued').getByText('Draft one').waitFor()
   await column('Queued').getByText('the fleet is paused').waitFor()
   await card('Draft two').dragTo(column('Running'))
-  await page.getByText('It runs when its turn comes.').first().waitFor()
+  await page.getByText('Queued missions start automatically.').first().waitFor()
   expect((await fleet.show(drafts[1]!.id)).status).toBe('draft')
   await card('Draft two').dragTo(column('Queued'))
   await column('Queued').getByText('Draft two').waitFor()

@@ -47,7 +47,7 @@ test('a browser switches notifications on, is told while its page is closed, and
   await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Notifications' }).click()
   await page.getByRole('heading', { level: 1, name: 'Notifications' }).waitFor()
   await page.getByRole('switch', { name: 'Notify me in this browser' }).click()
-  await page.getByText('On. You are told even while this page is closed.').waitFor()
+  await page.getByText('On. You are notified even while this page is closed.').waitFor()
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Send a test (Browser)' }).click()
   await page.getByText('The push service accepted it.').waitFor()

@@ -47,7 +47,7 @@ test('a phone is let in by a code to scan, once, and shut out again; without a w
   await fleet.start()
   await page.reload()
   await page.getByRole('button', { name: 'Continue on phone' }).click()
-  await dialog.getByText('no phone reaches it').waitFor()
+  await dialog.getByText('a phone cannot reach it').waitFor()
   await dialog.getByText(/--tls-cert/).waitFor()
 })
 
@@ -148,4 +148,19 @@ describe.skipIf(!binary)('standing in a queue, with a phone', () => {
     await page.getByRole('link', { name: 'To review' }).waitFor()
     expect(await fits()).toBe(true)
   })
+})
+
+test('a long title does not widen the palette beyond a phone', async () => {
+  const { fleet, project } = await aScene()
+  await fleet.mission(project, 'true', { title: `Berths ${'and more berths '.repeat(10)}`, auto_dispatch: false })
+  const { page } = await aPerson(fleet, { size: 'phone' })
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByPlaceholder(/^Find a mission/).fill('berths')
+  await page
+    .getByRole('option', { name: /more berths/ })
+    .first()
+    .waitFor()
+  const { x, width } = (await page.getByRole('dialog').boundingBox())!
+  expect(x + width).toBeLessThanOrEqual(SIZES.phone.width)
 })

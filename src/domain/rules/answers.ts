@@ -59,6 +59,8 @@ export function answerIn(messages: readonly string[], isAnswer: (object: Record<
     if (answer) return { answer }
   }
   return {
-    problem: messages.some(each => each.trim()) ? 'There is no JSON object of the schema in it.' : 'It is empty.',
+    problem: messages.some(each => each.trim())
+      ? 'It contains no JSON object that follows the schema.'
+      : 'It is empty.',
   }
 }

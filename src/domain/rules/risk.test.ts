@@ -90,7 +90,7 @@ test('files away from what the mission names are named; their tests are not, nor
   ]
   const told = (prompt: string, more = {}) =>
     riskOf(work({ files, mission: aMission({ prompt: { inline: prompt }, ...more }) })).reasons.map(({ text }) => text)
-  const away = ['It changes files away from what the mission names: src/catalog/list.ts.']
+  const away = ['It changes files outside what the mission names: src/catalog/list.ts.']
   expect(told('Mend `src/greet/form.ts`, please.')).toEqual(away)
   expect(told('Everything under ./src/greet/.')).toEqual(away)
   expect(told('Mend form.ts')).toEqual(away)

@@ -254,7 +254,7 @@ function ofPlaces({ mission, files }: Work): Doubt[] {
         {
           points: Math.min(16, 8 + outside.length),
           label: 'Other folders',
-          text: `It changes files away from what the mission names: ${listed(outside)}.`,
+          text: `It changes files outside what the mission names: ${listed(outside)}.`,
         },
       ]
     : []

@@ -76,7 +76,7 @@ async function editOf(
   const { name, path } = conflict
   const wishes = files.filter(file => file.path === path)
   const [wish] = wishes
-  if (!wish) throw new InvalidInput('files', `${path} is still in conflict: choose a side, or settle each place`)
+  if (!wish) throw new InvalidInput('files', `${path} is still in conflict: choose a side, or resolve each conflict`)
   if (wishes.length > 1) throw new InvalidInput('files', `${path} is listed twice`)
   const parts = await conflictParts(repository, conflict)
   const choices = choicesFor(conflict, parts)
@@ -89,7 +89,9 @@ async function editOf(
   if (!parts || !wish.places || wish.places.length !== count)
     throw new InvalidInput(
       'files',
-      parts ? `${path} has ${count} places to settle` : `${path} cannot be settled place by place: take one side`,
+      parts
+        ? `${path} has ${count} conflicts to resolve`
+        : `${path} has conflicts that cannot be resolved one by one: take one side`,
       { try: `take: base (${branch}) or work` },
     )
   const content = Buffer.from(settledText(parts, wish.places), 'latin1')

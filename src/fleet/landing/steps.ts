@@ -56,7 +56,7 @@ export const since = (mission: Mission): string => mission.landing_at ?? mission
 export const whatIsInTheWay = (branch: string, advanced: Extract<Advanced, { blocked: string }>): string =>
   advanced.blocked === 'files'
     ? `Uncommitted files in ${advanced.where} are in the way: ${advanced.paths.join(', ')}.`
-    : `${branch} is busy in ${advanced.where}: ${advanced.blocked === 'busy' ? advanced.doing : 'another git command'} is under way.`
+    : `${branch} is busy in ${advanced.where}: ${advanced.blocked === 'busy' ? advanced.doing : 'another git command'} is in progress.`
 
 export const refuse = (fleet: Fleet, missionId: string, why: StatusReason): Promise<void> =>
   decide(fleet, missionId, (mission, by) => life.toReview(mission, why, by))

@@ -96,13 +96,15 @@ function requireCoding(fleet: Fleet, project: Project, agent: string): string {
 
 export const noAgent = (fleet: Fleet, project: Pick<Project, 'id' | 'name'> | null): NotAllowed =>
   new NotAllowed(
-    project ? `Project ${project.name} has no coding agent, and none is installed.` : 'No coding agent is installed.',
+    project
+      ? `Project ${project.name} has no coding agent, and none is installed and signed in.`
+      : 'No coding agent is installed and signed in.',
     { try: howToGetOne(project), facts: { agents: codingAgents(fleet) } },
   )
 
 const howToGetOne = (project: Pick<Project, 'id'> | null, script = 'shell'): string =>
   [
-    'fleet doctor shows how to install one.',
+    'fleet doctor shows how to install one, or sign in.',
     project ? `Choose it for the project: fleet project set ${project.id} --agent claude.` : '',
     `To run a script instead: --agent ${script}.`,
   ]

@@ -43,7 +43,7 @@ test.each([
   { more: { subdirectory: '../elsewhere' }, says: 'must be a path inside the repository' },
   { more: { effort: 'high' }, says: 'cannot be told to think with effort high' },
   { more: { approvals: 'ask' }, says: 'cannot ask a person for permission' },
-  { more: { agent: null }, says: 'Project a project has no coding agent, and none is installed.' },
+  { more: { agent: null }, says: 'Project a project has no coding agent, and none is installed and signed in.' },
 ])('what could never start is refused when it is written, and nothing is kept: $says', async ({ more, says }) => {
   const { fleet, count } = await aProjectWith()
   await expect(createMission(fleet, ask(), 'p1', fields(more), true)).rejects.toThrow(says)

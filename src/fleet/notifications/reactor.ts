@@ -196,7 +196,7 @@ export class Notifications implements Reactor {
     if (!where.includes(destinationOf(notification)))
       return this.#change(id, { status: 'dropped', outcome: 'This channel was switched off.' })
     if (!(await stillNeeded(this.#fleet, notification)))
-      return this.#change(id, { status: 'dropped', outcome: 'Nobody was needed any more.' })
+      return this.#change(id, { status: 'dropped', outcome: 'Nobody is needed any longer.' })
     const until = quietUntil(settings.quiet, this.#fleet.now())
     if (until) return this.#change(id, { due_at: until })
     await this.#fleet.requireLease?.()

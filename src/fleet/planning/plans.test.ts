@@ -205,7 +205,7 @@ test.each<[string, unknown, string]>([
   ['that all is done', { complete: true, reason: 'All is there.' }, '"complete" must be false.'],
   ['with a script', { missions: [planned('a', { agent: 'shell' })] }, 'this plan may not contain scripts'],
   ['with half a mission', { missions: [{ key: 'a' }] }, 'missions.0.title'],
-  ['that is something else', {}, 'no JSON object of the schema'],
+  ['that is something else', {}, 'no JSON object that follows the schema'],
 ])('an answer %s is sent back with what is wrong', async (_, answer, words) => {
   const { fleet, id } = await aPlan()
   const read = await answering(fleet, id, answer)

@@ -89,7 +89,7 @@ async function wholeWithinRoots(fleet: Fleet, folder: string): Promise<string> {
 
 function requireRoom(path: string): void {
   const running = [...clones.values()].filter(each => each.look().state === 'cloning')
-  if (running.some(each => each.key === path)) throw new NotAllowed(`A clone into ${path} is under way already.`)
+  if (running.some(each => each.key === path)) throw new NotAllowed(`A clone into ${path} is already in progress.`)
   if (running.length >= MOST_AT_ONCE)
     throw new NotAllowed(`${MOST_AT_ONCE} repositories are being cloned.`, { try: 'Wait until one is done.' })
 }

@@ -40,7 +40,7 @@ test('what an agent asks is written down once, however often its line is read, a
   expect(await commitsOf(fleet, () => asks({ type: 'permission' }))).toBe(0)
   expect(await question(id)).toMatchObject({ status: 'open', kind: 'permission', tool: 'Bash', deadline: null })
   expect(await mission()).toMatchObject({ status: 'needs_input', asking: true, questions: [id] })
-  expect((await mission()).status_reason!.text).toBe('It asks to use Bash: { "command": "make" }')
+  expect((await mission()).status_reason!.text).toBe('It wants to run a command: make')
 })
 
 test('a session that ended in the same moment asks nothing any more', async () => {

@@ -8,6 +8,7 @@ import type { Question } from '../../domain/records/talk.ts'
 import { answerInWords, answerTo, type Spoken } from '../../domain/rules/decisions.ts'
 import * as life from '../../domain/rules/life.ts'
 import { named } from '../../domain/rules/named.ts'
+import { wishInWords } from '../../domain/rules/tool-words.ts'
 import { clipped, headOf, type StoredText } from '../../domain/text.ts'
 import type { Change, Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
@@ -150,8 +151,9 @@ async function interruptible(fleet: Fleet, { id, session_id, asking }: Mission):
 export const questionId = (sessionId: string, askedAs: string): string => derivedId('question', sessionId, askedAs)
 
 export function sentenceOf(question: Question): string {
-  const words = clipped(headOf(question.text).replace(/\s+/g, ' '), TEXT_CHARS)
-  return question.kind === 'permission' ? `It asks to use ${question.tool}: ${words}` : words
+  const text = headOf(question.text)
+  const words = question.kind === 'permission' ? wishInWords(question.tool, text) : text
+  return clipped(words.replace(/\s+/g, ' '), TEXT_CHARS)
 }
 
 export interface Given extends Spoken {

@@ -85,7 +85,9 @@ test('a conflict is resolved place by place: the result is a candidate of its ow
     status: 409,
     said: expect.stringContaining('main has moved since you were shown this conflict'),
   })
-  expect((await resolve([{ path: 'poem.txt', places: ['base'] }])).said).toContain('poem.txt has 4 places to settle')
+  expect((await resolve([{ path: 'poem.txt', places: ['base'] }])).said).toContain(
+    'poem.txt has 4 conflicts to resolve',
+  )
   expect((await resolve([{ path: 'nope', take: 'base' }])).said).toContain('poem.txt is still in conflict')
   expect((await resolve([...all, { path: 'nope', take: 'base' }])).said).toContain('nope is not in conflict')
   expect((await fleet.show(id)).candidate!.commit).toBe(expected)

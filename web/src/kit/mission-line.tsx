@@ -2,6 +2,7 @@ import { Badge, Text } from '@radix-ui/themes'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Mission } from '../live/mending.ts'
+import { useAgentTitle } from './agent-title.ts'
 import './mission-line.css'
 import { plain } from './plain.ts'
 import { StatusBadge } from './status.tsx'
@@ -18,6 +19,7 @@ interface MissionLineProps {
 /** One mission on a line: its status, its title, and why it waits. */
 export function MissionLine({ mission, project, actions }: MissionLineProps) {
   const { id, title, agent, tags, waits_for, status_reason, ended_at, started_at, created_at } = mission
+  const titleOf = useAgentTitle()
   const why = waits_for[0]?.text ?? (mission.status === 'failed' ? status_reason?.text : undefined)
   return (
     <div className="mission-line">
@@ -39,7 +41,7 @@ export function MissionLine({ mission, project, actions }: MissionLineProps) {
           </Badge>
         ))}
         {project && <Text size="1">{plain(project)}</Text>}
-        {agent && <Text size="1">{plain(agent)}</Text>}
+        {agent && <Text size="1">{titleOf(agent)}</Text>}
         <Text size="1">
           <Time at={ended_at ?? started_at ?? created_at} />
         </Text>

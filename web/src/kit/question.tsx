@@ -7,11 +7,11 @@ import { onEvents, useCommand } from '../live/data.ts'
 import { Foreign } from './foreign.tsx'
 import { plain } from './plain.ts'
 import './question.css'
+import { toolKind, wishOf } from '../../../src/domain/rules/tool-words.ts'
 import { choicesIn, inputIn } from './question-parts.ts'
 import { Time } from './time.tsx'
 import { tell } from './toasts.tsx'
 import { ToolInput } from './tool-input.tsx'
-import { wishOf } from './tool-words.ts'
 
 export type Question = Output<'list_inbox'>['questions'][number]
 
@@ -66,10 +66,13 @@ function Heading({ question: { kind, tool } }: { question: Question }) {
   if (kind === 'question') return 'Question'
   return (
     <>
-      {wishOf(tool)} {tool && <code className="question-tool">{plain(tool)}</code>}
+      {wishOf(tool)} {tool && !isSaid(tool) && <code className="question-tool">{plain(tool)}</code>}
     </>
   )
 }
+
+/** A command is a command, whichever name its client has for it. */
+const isSaid = (tool: string): boolean => toolKind(tool) === 'run'
 
 function Answering({ question }: { question: Question }) {
   const { run, busy } = useCommand('answer_question')

@@ -15,7 +15,7 @@ const LISTS = [
   ['what_untested', 'Not tested'],
   ['what_open', 'Still open'],
   ['next_steps', 'Next'],
-  ['errors_encountered', 'Went wrong'],
+  ['errors_encountered', 'Errors'],
 ] as const
 const SIGNS = { added: '+', modified: '~', deleted: '−', renamed: '→' }
 
@@ -87,7 +87,7 @@ export function ReportView({
       {report.tests.length > 0 && (
         <div>
           <Text size="2" weight="medium">
-            Tests it says it ran
+            Tests, according to the agent
           </Text>
           <ul className="report-list">
             {report.tests.map(({ command, status, details }, index) => (
@@ -121,7 +121,7 @@ export function ReportView({
       )}
       {claimedOnly.length > 0 && (
         <Text size="2" color="amber" highContrast>
-          It says it also changed {claimedOnly.map(plain).join(', ')}; git saw no such change.
+          Also changed, according to the agent {claimedOnly.map(plain).join(', ')}; git saw no such change.
         </Text>
       )}
     </Flex>

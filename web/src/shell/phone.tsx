@@ -26,8 +26,8 @@ export default function Phone({ close }: { close(): void }) {
         </Dialog.Title>
         <Dialog.Description size="2" color="gray" mb="4">
           {way?.link === null
-            ? 'The server listens on this machine only, so no phone reaches it. To change that safely:'
-            : 'Scan this with the camera of the phone. It signs that one device in, once.'}
+            ? 'The server accepts connections from this machine only, so a phone cannot reach it. To change that safely:'
+            : 'Scan this code with the camera of your phone. It signs in one device, once.'}
         </Dialog.Description>
         {!way && busy && <Lines rows={1} height={280} />}
         {way?.link && <Scan way={way} link={way.link} choose={makeLink} />}
@@ -79,7 +79,7 @@ function Scan({ way: { addresses }, link, choose }: ScanProps) {
       )}
       {addresses.length > 1 && (
         <Select.Root value={address} onValueChange={choose}>
-          <Select.Trigger aria-label="Address that the phone reaches" />
+          <Select.Trigger aria-label="Address for the phone" />
           <Select.Content position="popper">
             {addresses.map(each => (
               <Select.Item key={each} value={each}>

@@ -134,7 +134,7 @@ function notesOf(listed: Listed, diff: FileDiff): Row<never>[] {
     oldMode && newMode && `Mode changed from ${oldMode} to ${newMode}${modeWord(oldMode, newMode)}`,
     binary && 'Not text, so its content is not shown',
     !binary && !hunks.length && change === 'added' && 'Empty',
-    !binary && !hunks.length && change === 'deleted' && 'It was empty',
+    !binary && !hunks.length && change === 'deleted' && 'The file was empty',
   ]
   return notes
     .filter(note => typeof note === 'string')

@@ -97,7 +97,7 @@ function AgentCard({ agent }: { agent: Agent }) {
               can.scripts || !installed
                 ? undefined
                 : signed_in === undefined
-                  ? 'The client does not say'
+                  ? 'Not reported by the client'
                   : signed_in
                     ? 'Yes'
                     : 'No',
@@ -109,7 +109,7 @@ function AgentCard({ agent }: { agent: Agent }) {
         {windows.map(window => (
           <ProviderWindow key={window.name} window={window} />
         ))}
-        {advice && (
+        {advice && !(command && advice.includes(command)) && (
           <Text size="2" color="gray">
             {advice}
           </Text>
@@ -169,7 +169,7 @@ const CAPABILITIES: Record<string, string> = {
   usage: 'Reports usage',
   contextWindow: 'Reports how full its context is',
   customTools: 'Custom tool lists',
-  effort: 'Levels of effort',
+  effort: 'Effort levels',
   mcp: 'MCP servers',
 }
 const VALUES: Record<string, string> = {

@@ -30,7 +30,7 @@ export interface CardProps {
   acts: CardActs
 }
 
-export const CARD_HEIGHT = 100
+export const CARD_HEIGHT = 108
 
 export const Card = memo(function Card({ mission, project, agent, isActive, isSelected, acts }: CardProps) {
   const { id, title, status, tags, priority } = mission

@@ -170,7 +170,7 @@ function useDropping(scroll: { current: HTMLDivElement | null }, count: number, 
 
 const Skeletons = () => (
   <div role="status" aria-label="Loading" className="column-skeletons">
-    <Skeleton height="92px" />
-    <Skeleton height="92px" />
+    <Skeleton height="100px" />
+    <Skeleton height="100px" />
   </div>
 )

@@ -35,10 +35,10 @@ export function moveTo(mission: Pick<Mission, 'status' | 'result' | 'branch'>, c
     case 'Draft':
       return no('It cannot become a draft again. Cancel it to stop it.')
     case 'Running':
-      return no('It runs when its turn comes. Drop it on Queued, at the top to run it next.')
+      return no('Queued missions start automatically. To run it next, drop it at the top of Queued.')
     case 'Done':
       return no('Done is for work that landed or was kept. Drop finished work on Landing.')
     default:
-      return no('Missions get here by themselves.')
+      return no('Missions move here automatically.')
   }
 }

@@ -44,7 +44,7 @@ export default function Costs() {
           if (answer.spending.length === 0)
             return (
               <Empty icon={ChartColumn} title="No spending in this period">
-                The usage of each session appears here, also while it is running.
+                The usage of each session appears here, even while it is running.
               </Empty>
             )
           const { total, series, perDay } = sums(answer.spending, { by, figure })

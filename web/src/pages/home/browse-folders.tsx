@@ -53,7 +53,7 @@ export default function BrowseFolders({ add, adding }: Adding) {
           </ul>
           {folders.length === 0 && (
             <Text size="2" color="gray">
-              There are no folders in it.
+              No folders here.
             </Text>
           )}
           {more && (

@@ -43,7 +43,7 @@ export default function CloneRepository({ added }: { added(projectId: string): v
         <TextInput
           label="Into folder"
           placeholder={root}
-          hint="The clone gets a folder of its own in it."
+          hint="The clone gets its own folder there."
           value={into}
           set={setInto}
           disabled={isCloning}

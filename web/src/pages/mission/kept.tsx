@@ -8,7 +8,7 @@ import type { Detail } from './actions.ts'
 
 type Kept = Detail['processes'][number]
 const KINDS = {
-  preview: { title: 'Preview', about: 'Starts its preview command in its worktree and keeps it running.' },
+  preview: { title: 'Preview', about: 'Runs the preview command in the worktree of the mission.' },
   remote: { title: 'Remote control', about: "Lets you continue it from the agent's own app on another device." },
 }
 

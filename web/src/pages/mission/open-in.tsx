@@ -29,7 +29,7 @@ export function OpenIn({ mission }: { mission: Detail }) {
   return (
     <>
       {path && isHere && preferred && (
-        <Button asChild variant="soft" color="gray" highContrast>
+        <Button asChild variant="soft" color="gray" highContrast className="open-in-editor">
           <a href={editorLink(preferred, path)}>
             <SquareArrowOutUpRight size={16} /> {EDITORS[preferred].title}
           </a>

@@ -116,7 +116,7 @@ function Acts({ mission }: { mission: Detail }) {
           size="1"
           loading={merge.busy}
           onClick={async () => {
-            if (await merge.run(shown)) tell({ text: 'Merged at GitHub. The base branch here follows.' })
+            if (await merge.run(shown)) tell({ text: 'Merged on GitHub. The local base branch is being updated.' })
           }}
         >
           <GitMerge size={13} aria-hidden /> Merge

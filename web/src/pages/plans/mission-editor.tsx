@@ -43,7 +43,7 @@ export function MissionEditor({ mission, plan, set, close }: MissionEditorProps)
           hint={
             isScript
               ? '/bin/sh runs it exactly as written'
-              : 'everything its agent is told; it knows nothing else about the plan'
+              : 'the agent gets only this text, and nothing else of the plan'
           }
           value={prompt}
           set={put('prompt')}

@@ -11,7 +11,7 @@ import { tell } from '../../kit/toasts.tsx'
 import { dollars, plural } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
 import { added, connected, disconnected, editable, type Planned, removed } from './editing.ts'
-import { PLAN_TONES } from './index.tsx'
+import { PLAN_TONES, PLAN_WORDS } from './index.tsx'
 import { MissionEditor } from './mission-editor.tsx'
 import './plan.css'
 
@@ -47,7 +47,7 @@ function Shown({ plan }: { plan: Plan }) {
       about={
         <>
           <Badge color={PLAN_TONES[status]} highContrast>
-            {status}
+            {PLAN_WORDS[status]}
           </Badge>{' '}
           {plain(projectName(project_id))} · {plural(missions.length, 'mission')}
           {estimate.usd ? ` · about ${dollars(estimate.usd)}` : ''} ·{' '}
@@ -159,6 +159,7 @@ function Shown({ plan }: { plan: Plan }) {
                         color="red"
                         highContrast
                         ml="2"
+                        className="plan-remove"
                         aria-label={`Remove ${title}`}
                         onClick={() => {
                           setDraft(removed(missions, key))

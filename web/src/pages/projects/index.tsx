@@ -3,6 +3,7 @@ import { FolderGit2, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { Output } from '../../api/client.ts'
+import { useAgentTitle } from '../../kit/agent-title.ts'
 import { TextInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
@@ -52,6 +53,7 @@ interface CardProps {
 }
 
 function ProjectCard({ project, counts }: CardProps) {
+  const titleOf = useAgentTitle()
   const { id, name, path, description, landing, agent, paused } = project
   return (
     <Card asChild className="project">
@@ -76,7 +78,7 @@ function ProjectCard({ project, counts }: CardProps) {
         )}
         <Counts counts={counts} />
         <Text as="div" size="1" color="gray" mt="2">
-          lands: {landing} · agent: {agent ?? 'none yet'}
+          Landing: {landing} · Agent: {agent ? titleOf(agent) : 'none yet'}
         </Text>
       </Link>
     </Card>

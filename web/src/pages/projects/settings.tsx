@@ -46,7 +46,7 @@ export function ProjectSettings({ project }: { project: Project }) {
           />
           <AgentChooser
             coding
-            hint="For missions that name none."
+            hint="For missions without their own."
             value={value.agent}
             set={set('agent')}
             none={AS_FLEET}
@@ -90,7 +90,7 @@ export function ProjectSettings({ project }: { project: Project }) {
         <div className="project-form">
           <NumberInput
             label="Budget per day ($)"
-            hint="Then no missions start, and running agents stop."
+            hint="When it is spent, no missions start and running agents stop."
             value={value.daily_budget_usd}
             set={set('daily_budget_usd')}
             min={0}
@@ -107,7 +107,7 @@ export function ProjectSettings({ project }: { project: Project }) {
           />
           <NumberInput
             label="Disk limit (GB)"
-            hint="Of its worktrees. Beyond it, new missions wait."
+            hint="For its worktrees. When it is reached, new missions wait."
             value={value.disk_limit_gb}
             set={set('disk_limit_gb')}
             min={0}
@@ -116,7 +116,7 @@ export function ProjectSettings({ project }: { project: Project }) {
           />
           <NumberInput
             label="Keep worktrees (days)"
-            hint="Of failed and cancelled missions. Their commits stay."
+            hint="For failed and cancelled missions. Their commits stay."
             value={value.keep_worktrees_days}
             set={set('keep_worktrees_days')}
             min={0}
@@ -133,7 +133,7 @@ export function ProjectSettings({ project }: { project: Project }) {
           <NumberInput label="Turns" value={value.max_turns} set={set('max_turns')} min={1} placeholder={AS_FLEET} />
           <MinutesInput
             label="Time limit"
-            hint="Of one session."
+            hint="For each session."
             value={value.timeout_seconds}
             set={set('timeout_seconds')}
             min={0}
@@ -149,7 +149,7 @@ export function ProjectSettings({ project }: { project: Project }) {
           />
           <NumberInput
             label="Context limit (%)"
-            hint="How full its context may be. Then the agent continues in a new conversation."
+            hint="When its context is this full, the agent continues in a new conversation."
             value={value.context_limit_percent}
             set={set('context_limit_percent')}
             min={1}

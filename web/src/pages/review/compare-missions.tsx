@@ -1,6 +1,7 @@
 import { Button } from '@radix-ui/themes'
 import { Link, useLocation } from 'wouter'
 import { type Output, Refused } from '../../api/client.ts'
+import { useAgentTitle } from '../../kit/agent-title.ts'
 import { followLanding } from '../../kit/landings.ts'
 import { Lines, Problem } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
@@ -17,21 +18,23 @@ type MissionSide = Output<'compare_missions'>['first']
 
 /** Two missions, to choose one of them. */
 export function CompareMissions({ first, second }: { first: string; second: string }) {
+  const titleOf = useAgentTitle()
   const { data, error, refetch } = useAsk('compare_missions', { first, second })
   // The ids may be of two sessions.
   if (error instanceof Refused && error.status === 404) return <CompareSessions first={first} second={second} />
   if (error) return <Problem error={error} retry={refetch} />
   if (!data) return <Lines rows={2} height={240} />
-  const [one, two] = [compared(data.first, data.second), compared(data.second, data.first)]
+  const [one, two] = [compared(data.first, data.second, titleOf), compared(data.second, data.first, titleOf)]
   return <Sides first={one} second={two} between={data.between} />
 }
 
-const compared = (side: MissionSide, other: MissionSide): Compared => ({
+const compared = (side: MissionSide, other: MissionSide, titleOf: (agent: string) => string): Compared => ({
   ...side,
   title: <Link href={`/missions/${side.mission.id}`}>{plain(side.mission.title)}</Link>,
   about: (
     <>
-      <StatusBadge mission={side.mission} /> {plain(side.agent ?? '')} · {plural(side.sessions, 'session')}
+      <StatusBadge mission={side.mission} /> {side.agent && plain(titleOf(side.agent))} ·{' '}
+      {plural(side.sessions, 'session')}
     </>
   ),
   actions: <Choose mission={side.mission} other={other.mission} />,

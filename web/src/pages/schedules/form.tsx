@@ -106,7 +106,7 @@ function Preview({ cron, timeZone }: { cron: string; timeZone: string }) {
       <Text as="div" size="2" color="gray">
         {data.next_times.length
           ? `Next: ${data.next_times.map(time => timeIn(time, data.time_zone)).join(' · ')}`
-          : 'This never happens again.'}
+          : 'No further runs.'}
       </Text>
     </div>
   )

@@ -28,7 +28,7 @@ export default function Schedules() {
           list.length === 0 ? (
             <Empty icon={CalendarClock} title="No schedules yet" action={add}>
               A schedule runs a copy of a mission or workflow at set times: update dependencies every Monday, triage new
-              issues each morning. Each time runs exactly once, also across restarts.
+              issues each morning. Each run happens exactly once, even after a restart.
             </Empty>
           ) : (
             <Flex direction="column" gap="3">
@@ -88,7 +88,7 @@ function Row({ schedule, edit }: { schedule: Schedule; edit(): void }) {
             </Text>
           ) : (
             <Text size="2" color="gray">
-              {enabled ? 'This never happens again' : 'Off'}
+              {enabled ? 'No further runs' : 'Off'}
             </Text>
           )}
           <Text size="1" color="gray">

@@ -35,8 +35,8 @@ export function RepositoryResults({ text, of, project }: RepositoryProps) {
           {hits.length === 0 ? (
             <Empty icon={SearchX} title="No results">
               {of === 'files'
-                ? 'The text is in no file or path of the base branches.'
-                : 'The text is in no commit message of the base branches.'}
+                ? 'No file or path on the base branches contains this text.'
+                : 'No commit message on the base branches contains this text.'}
             </Empty>
           ) : (
             <ol className="hits">

@@ -16,7 +16,7 @@ export type Saved = Output<'get_notification_settings'>
 export type Form = Saved & { token: string; password: string }
 
 const BROWSER_WORDS: Record<Notifying, string> = {
-  push: 'On. You are told even while this page is closed.',
+  push: 'On. You are notified even while this page is closed.',
   window: 'On while a window of this page is open. This browser could not subscribe to push messages.',
   off: 'Off in this browser.',
   blocked: 'The browser blocks notifications from this page. Allow them in its settings for this address.',

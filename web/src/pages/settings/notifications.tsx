@@ -27,7 +27,8 @@ export default function NotificationsPage() {
       title="Notifications"
       about={
         <>
-          How you hear that a mission needs you while this page is closed. <Link href="/settings">All settings</Link>
+          How to notify you that a mission needs you while this page is closed.{' '}
+          <Link href="/settings">All settings</Link>
         </>
       }
     >
@@ -72,7 +73,7 @@ function NotificationsForm({ saved }: { saved: Saved }) {
       <Browser saved={saved} />
       <Ntfy form={form} />
       <Email form={form} />
-      <Section title="What you are told">
+      <Section title="When to notify you">
         <Needs value={value} set={set} />
       </Section>
       <Section title="Quiet hours">

@@ -16,7 +16,7 @@ export const isFixed = ({ origin }: Setting): boolean => origin === 'environment
 export function sourceOf({ origin, variable }: Setting): string | null {
   if (origin === 'environment') return `Set by the environment variable ${variable} of the server. Change it there.`
   if (origin === 'flag')
-    return 'Set by an option that the server was started with. Start it without to change this here.'
+    return 'Set by an option of the server’s command. Restart the server without it to change this here.'
   return origin === 'file' ? 'Changed in fleet.toml or on this page.' : null
 }
 

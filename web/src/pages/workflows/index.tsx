@@ -69,7 +69,7 @@ export default function Workflows() {
                   <Flex direction="column" gap="2" height="100%">
                     <Text weight="medium">{name}</Text>
                     <Text size="2" color="gray">
-                      {summary}
+                      {`${summary[0]!.toUpperCase()}${summary.slice(1)}`}
                     </Text>
                     <Flex mt="auto">
                       <Button size="1" variant="soft" highContrast onClick={() => begin(name)}>

@@ -76,7 +76,7 @@ function Shown({ workflow }: { workflow: Workflow }) {
         </Suspense>
       </div>
       <Section title="Stages">
-        <Table.Root variant="surface" size="1">
+        <Table.Root variant="surface" size="1" className="stages">
           <Table.Header>
             <Table.Row>
               <Table.ColumnHeaderCell>Stage</Table.ColumnHeaderCell>

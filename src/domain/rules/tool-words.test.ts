@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toolKind, wishOf } from './tool-words.ts'
+import { toolKind, wishInWords, wishOf } from './tool-words.ts'
 
 test.each([
   ['run', ['Bash', 'shell', 'run_shell_command', 'execute', 'exec_command', 'KillShell']],
@@ -19,4 +19,13 @@ test.each([
 test('a permission says what the agent wants to do', () => {
   expect(wishOf('Bash')).toBe('Wants to run a command')
   expect(wishOf(null)).toBe('Wants to use a tool')
+})
+
+test('what an agent wants is a sentence without JSON', () => {
+  expect(wishInWords('execute', '{ "command": "npm run deploy" }')).toBe('It wants to run a command: npm run deploy')
+  expect(wishInWords('shell', '{ "command": ["git", "push"] }')).toBe('It wants to run a command: git push')
+  expect(wishInWords('Write', '{ "file_path": "a.txt", "content": "x" }')).toBe('It wants to change files: a.txt')
+  expect(wishInWords('lamp', '{ "on": true }')).toBe('It wants to use a tool (lamp)')
+  expect(wishInWords('Bash', '{ "command": "cut off')).toBe('It wants to run a command (Bash)')
+  expect(wishInWords(null, 'words')).toBe('It wants to use a tool')
 })

@@ -37,6 +37,28 @@ const WISHES: Record<ToolKind, string> = {
 /** What an agent asks permission for, in words. */
 export const wishOf = (tool: string | null): string => WISHES[tool ? toolKind(tool) : 'other']
 
+/** The input in one line: its command, file or address if it has one. Nobody reads JSON in a sentence. */
+export function wishInWords(tool: string | null, input: string): string {
+  const wish = `It w${wishOf(tool).slice(1)}`
+  const about = gistOf(input)
+  return about ? `${wish}: ${about}` : `${wish}${tool ? ` (${tool})` : ''}`
+}
+
+const GISTS = ['command', 'cmd', 'file_path', 'path', 'url', 'query', 'pattern']
+
+function gistOf(input: string): string | undefined {
+  let fields: unknown
+  try {
+    fields = JSON.parse(input)
+  } catch {
+    return undefined
+  }
+  if (typeof fields !== 'object' || fields === null) return undefined
+  const found = GISTS.map(name => (fields as Record<string, unknown>)[name]).find(value => value !== undefined)
+  if (Array.isArray(found)) return found.join(' ')
+  return typeof found === 'string' ? found : undefined
+}
+
 /** What a rule allows, in words. */
 export const allowanceOf = (tool: string): string => {
   const wish = wishOf(tool).replace('Wants to ', '').replace('its plan', 'the plan')
