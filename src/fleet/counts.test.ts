@@ -35,7 +35,8 @@ const saved = async ({ store }: Fleet) => (await store.get('counts', MISSION_COU
 async function save(fleet: Fleet): Promise<void> {
   const { counts, projects } = await missionCounts(fleet)
   const before = await fleet.store.get('counts', MISSION_COUNTS)
-  const value = { id: MISSION_COUNTS as typeof MISSION_COUNTS, counts, projects, cursor: await fleet.store.tail() }
+  const cursor = await fleet.store.tail()
+  const value = { id: MISSION_COUNTS as typeof MISSION_COUNTS, counts, projects, cursor, totals: null }
   await fleet.store.commit({ changes: [put('counts', value, before?.version ?? 'absent')] })
 }
 

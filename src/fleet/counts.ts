@@ -1,5 +1,6 @@
 import type { Event } from '../domain/records/event.ts'
-import { type Counts, MISSION_COUNTS } from '../domain/records/fleet.ts'
+import { type Counts, MISSION_COUNTS, type Totals } from '../domain/records/fleet.ts'
+import { addSession, atLeast, endedIn, NO_TOTALS } from '../domain/rules/totals.ts'
 import type { Version } from '../store/index.ts'
 import type { Fleet } from './fleet.ts'
 import { all, ownRecord, put } from './records.ts'
@@ -10,23 +11,37 @@ const SAVE_AFTER = 400
 
 type ByStatus = Record<string, number>
 
-interface Sum extends Pick<Counts, 'counts' | 'projects' | 'cursor'> {
+interface Sum extends Pick<Counts, 'counts' | 'projects' | 'cursor' | 'totals'> {
   /** How many events are not in the record yet. */
   folded: number
   stored: Version | 'absent'
 }
 
-async function sum(fleet: Fleet): Promise<Sum> {
+/** Whoever wants totals gets them, also where an earlier version counted missions only. */
+async function sum(fleet: Fleet, { wantsTotals = false } = {}): Promise<Sum> {
   const { value, expects: stored } = await ownRecord(fleet.store, 'counts', MISSION_COUNTS)
+  const before = value ?? { counts: {}, projects: {}, cursor: null, totals: NO_TOTALS }
+  const again = async (): Promise<Sum> => {
+    const { totals, ...counted } = await recount(fleet)
+    return { ...counted, totals: before.totals ? atLeast(totals, before.totals) : totals, stored }
+  }
   const isDamaged = !value && stored !== 'absent'
-  if (isDamaged) return { ...(await recount(fleet)), stored }
-  const result: Sum = { ...(structuredClone(value) ?? { counts: {}, projects: {}, cursor: null }), folded: 0, stored }
+  if (isDamaged || (wantsTotals && !before.totals)) return again()
+  const result: Sum = { ...structuredClone(before), folded: 0, stored }
   for (;;) {
     const page = await fleet.store.events({ after: result.cursor ?? undefined, limit: PAGE })
-    if (page.reset) return { ...(await recount(fleet)), stored }
-    for (const { project_id, was, status } of page.events.flatMap(moved)) {
-      if (was !== null) add(result, project_id, was, -1)
-      if (status !== null) add(result, project_id, status, 1)
+    if (page.reset) return again()
+    for (const event of page.events) {
+      for (const { project_id, was, status } of moved(event)) {
+        if (was !== null) add(result, project_id, was, -1)
+        if (status !== null) add(result, project_id, status, 1)
+      }
+      const ended = result.totals && endedIn(event)
+      // An earlier version wrote no agent into the event, so only the sessions themselves tell.
+      if (ended === 'unknown') {
+        if (wantsTotals) return again()
+        result.totals = null
+      } else if (ended && result.totals) addSession(result.totals, ended)
     }
     result.cursor = page.cursor
     result.folded += page.events.length
@@ -49,25 +64,39 @@ function moved({ mission_id, project_id, data }: Event): Moved[] {
 }
 
 /**
- * Counts the missions themselves, because older events are gone. The list may lag behind, or show changes made during
- * the count, so the newest events and those that follow decide about their missions.
+ * Counts the missions and sessions themselves, because older events are gone. The lists may lag behind, or show changes
+ * made during the count, so the newest events and those that follow decide about what they concern.
  */
-async function recount(fleet: Fleet): Promise<Omit<Sum, 'stored'>> {
+async function recount(fleet: Fleet): Promise<Omit<Sum, 'stored'> & { totals: Totals }> {
   const now = new Map<string, { project_id: string; status: string }>()
+  const totals = structuredClone(NO_TOTALS)
+  const counted = new Set<string>()
   let page = await fleet.store.events({ newest: true, limit: PAGE })
   for await (const { value } of all(fleet, 'missions', 'created')) {
     const { id, project_id, status } = value
     now.set(id, { project_id, status })
   }
+  for await (const { value } of all(fleet, 'sessions', 'created')) {
+    const { id, status, agent, outcome, usage } = value
+    if (status !== 'ended') continue
+    counted.add(id)
+    addSession(totals, { agent, outcome: outcome ?? 'lost', usage })
+  }
   for (;;) {
-    for (const { mission_id, project_id, status } of page.events.flatMap(moved)) {
-      if (status === null) now.delete(mission_id)
-      else now.set(mission_id, { project_id, status })
+    for (const event of page.events) {
+      for (const { mission_id, project_id, status } of moved(event)) {
+        if (status === null) now.delete(mission_id)
+        else now.set(mission_id, { project_id, status })
+      }
+      const ended = event.session_id && !counted.has(event.session_id) ? endedIn(event) : undefined
+      if (!ended || ended === 'unknown') continue
+      counted.add(event.session_id!)
+      addSession(totals, ended)
     }
     const { cursor } = page
     page = await fleet.store.events({ after: cursor, limit: PAGE })
     if (!page.events.length) {
-      const result = { counts: {}, projects: {}, cursor, folded: Number.POSITIVE_INFINITY }
+      const result = { counts: {}, projects: {}, cursor, folded: Number.POSITIVE_INFINITY, totals }
       for (const { project_id, status } of now.values()) add(result, project_id, status, 1)
       return result
     }
@@ -92,10 +121,16 @@ export async function missionCounts(fleet: Fleet): Promise<{ counts: ByStatus; p
   return { counts, projects }
 }
 
+/** Missions by status now, and what all sessions that ever ended add up to. */
+export async function countsAndTotals(fleet: Fleet): Promise<{ counts: ByStatus; totals: Totals }> {
+  const { counts, totals } = await sum(fleet, { wantsTotals: true })
+  return { counts, totals: totals ?? NO_TOTALS }
+}
+
 /** Keeps the fold short; only the daemon does this. */
 export async function saveCounts(fleet: Fleet): Promise<void> {
-  const { counts, projects, cursor, folded, stored } = await sum(fleet)
+  const { counts, projects, cursor, totals, folded, stored } = await sum(fleet, { wantsTotals: true })
   if (folded < SAVE_AFTER) return
-  const value: Counts = { id: MISSION_COUNTS, cursor, counts, projects }
+  const value: Counts = { id: MISSION_COUNTS, cursor, counts, projects, totals }
   await fleet.commit('commit.counts', { changes: [put('counts', value, stored)] })
 }

@@ -6,6 +6,7 @@ import { SETTINGS, type Settings } from '../config/settings.ts'
 import { type EffectName, effect } from '../platform/effects.ts'
 import type { Home } from '../platform/home.ts'
 import type { Keys } from '../platform/keys.ts'
+import { type Measurements, newMeasurements } from '../platform/measurements.ts'
 import type { PluginAgents } from '../plugins/adapters.ts'
 import {
   type Batch,
@@ -43,6 +44,8 @@ export interface Fleet {
   readonly plugins: { host?: RunningPlugins }
   /** `host` is set only in the daemon. */
   readonly terminals: { host?: HeldTerminals }
+  /** What this process counts and times. */
+  readonly measurements: Measurements
   /** Prices and context windows of models. */
   readonly models: Models
   /** The environment of this process, from which agents get what is allowed to reach them. */
@@ -63,9 +66,10 @@ export function makeFleet(parts: {
   now?: () => string
 }): Fleet {
   const { home, keys, store, environment, configuration = configurationOf(home.path, environment) } = parts
-  // Made when first used: most commands that only read need neither.
+  // Made when first used: most commands that only read need none of them.
   const agents = once(() => agentsFor(home.path))
   const models = once(() => modelsIn(home.path))
+  const measurements = once(() => newMeasurements())
   const texts = new Texts(home.searchFile)
   return {
     home,
@@ -90,16 +94,25 @@ export function makeFleet(parts: {
     },
     plugins: {},
     terminals: {},
+    get measurements() {
+      return measurements()
+    },
     get models() {
       return models()
     },
     now: parts.now ?? (() => new Date().toISOString()),
-    commit: (name, batch) => effect(name, () => store.commit(batch)),
+    commit: (name, batch) => effect(name, () => timed(measurements(), store.commit(batch))),
     close() {
       texts.close()
       return store.close()
     },
   }
+}
+
+async function timed({ commitSeconds }: Measurements, commit: Promise<void>): Promise<void> {
+  const began = performance.now()
+  await commit
+  commitSeconds.add((performance.now() - began) / 1000)
 }
 
 function once<T>(make: () => T): () => T {
@@ -113,7 +126,9 @@ function once<T>(make: () => T): () => T {
 /** The same fleet for the daemon: each of its commits is refused once another daemon has taken the lease. */
 export const asDaemon = (fleet: Fleet, lease: Lease): Fleet =>
   Object.create(fleet, {
-    commit: { value: (name: EffectName, batch: Batch) => effect(name, () => lease.commit(batch)) },
+    commit: {
+      value: (name: EffectName, batch: Batch) => effect(name, () => timed(fleet.measurements, lease.commit(batch))),
+    },
     requireLease: { value: lease.require },
   })
 

@@ -7,6 +7,10 @@ import type { Caller, Operation } from './operation.ts'
  */
 export function authorize(operation: Operation, caller: Caller, input?: Record<string, unknown>): void {
   if (caller.kind === 'owner') return
+  if (caller.kind === 'monitor') {
+    if (operation.may === 'metrics.read') return
+    throw new Forbidden(`A scrape token may not use ${operation.name}: it only reads measurements.`)
+  }
   const { agentMay, name } = operation
   if (!agentMay || (input && !agentMay(caller, input)))
     throw new Forbidden(`The token of a session may not use ${name}.`, {

@@ -13,6 +13,7 @@ import { insideContext } from './inside-context.ts'
 import { integrations } from './integrations.ts'
 import { loops } from './loops.ts'
 import { mcpServers } from './mcp-servers.ts'
+import { metrics } from './metrics.ts'
 import { missions } from './missions.ts'
 import { notes } from './notes.ts'
 import { notifications } from './notifications.ts'
@@ -77,6 +78,7 @@ const forPeople = [
   ...system,
   ...worktrees,
   ...disk,
+  ...metrics,
   ...events,
   ...devices,
   ...integrations,

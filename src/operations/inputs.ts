@@ -24,7 +24,11 @@ export const given = <T extends object>(fields: T): Partial<T> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>
 
 export const actorOf = ({ caller }: Context): string =>
-  caller.kind === 'session' ? `session:${caller.session_id}` : caller.plugin ? `plugin:${caller.plugin}` : 'person'
+  caller.kind === 'session'
+    ? `session:${caller.session_id}`
+    : caller.kind === 'owner' && caller.plugin
+      ? `plugin:${caller.plugin}`
+      : 'person'
 export const ask = (context: Context, operation: string): Ask => ({
   operation,
   actor: actorOf(context),

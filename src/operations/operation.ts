@@ -8,6 +8,8 @@ import type { Offered } from './tool-sets.ts'
 export type Caller =
   | { kind: 'owner'; plugin?: string /** the browser they ask with, where it has a name */; device?: string }
   | { kind: 'session'; session_id: string; mission_id: string; project_id: string }
+  /** A scraper with a token of its own. It reads measurements. */
+  | { kind: 'monitor' }
 
 export interface Context {
   fleet: Fleet

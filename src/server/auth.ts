@@ -3,6 +3,7 @@ import { InvalidInput, Unauthorized } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import { DeviceKey } from '../domain/records/device.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { isScrapeToken } from '../fleet/metrics/scrape-token.ts'
 import { admitDevice } from '../fleet/people/devices.ts'
 import type { Caller } from '../operations/operation.ts'
 import { same } from '../platform/keys.ts'
@@ -33,6 +34,7 @@ export async function whoAsks(fleet: Fleet, proofs: Proofs, request: FastifyRequ
 async function callerOf(fleet: Fleet, authorization: string): Promise<Caller> {
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
   if (same(token, await fleet.keys.ownerToken())) return { kind: 'owner' }
+  if (await isScrapeToken(fleet, token)) return { kind: 'monitor' }
   const named = await sessionOf(fleet.keys, token)
   const session = named && (await fleet.store.get('sessions', named.id))?.value
   if (!session)

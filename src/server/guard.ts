@@ -51,11 +51,13 @@ export function guard(app: FastifyInstance, fleet: Fleet, proofs: Proofs, own: (
   app.decorateRequest('bodyDigest', undefined)
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(SECURITY_HEADERS)
-    const { open = false, page = false, tokenOnly = false } = request.routeOptions.config ?? {}
+    const { open = false, page = false, tokenOnly = false, forMonitors = false } = request.routeOptions.config ?? {}
     requireOwnHost(request, own())
     if (!page) requireOwnOrigin(request, own())
     if (open) return
     request.asker = await whoAsks(fleet, proofs, request)
+    if (request.asker.caller.kind === 'monitor' && !forMonitors)
+      throw new Forbidden('A scrape token opens /metrics and /metrics/json only.')
     if (request.asker.by !== 'proof') return
     if (tokenOnly) throw new Forbidden('This address is for programs, which send a token.')
     if (isWrite(request)) requireOrigin(request)

@@ -6,7 +6,6 @@ import { VIEWS } from '../../web/src/views.ts'
 import { Unauthorized } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { signOutDevice } from '../fleet/people/devices.ts'
-import { VERSION } from '../platform/version.ts'
 import type { ErrorPages } from './answers.ts'
 import { dropOldCookie, hasOldCookie, keyIn, signIn } from './auth.ts'
 import { type Asset, readDashboard } from './dashboard.ts'
@@ -50,7 +49,6 @@ function signInPage(proofs: Proofs): (why: '' | 'cookie') => string {
 
 /** The files a browser loads. No document holds data: pages request it like every client, and prove who asks. */
 export function addPages(app: FastifyInstance, { fleet, proofs }: { fleet: Fleet; proofs: Proofs }): void {
-  app.get('/health', OPEN, async () => ({ status: 'ok', version: VERSION }))
   addSignIn(app, fleet, proofs)
 
   const docs = page('docs.html')

@@ -8,6 +8,7 @@ import { routeOf } from '../operations/shape.ts'
 import type { Answer, Explain } from './answers.ts'
 import { inputReader } from './input.ts'
 import { idempotencyKey } from './key.ts'
+import { isForMonitors } from './metrics.ts'
 import { frame, type StreamLimits, Watcher } from './sse.ts'
 
 export interface Serving {
@@ -30,6 +31,7 @@ export function addOperations(app: FastifyInstance, operations: readonly Operati
     app.route({
       method,
       url: path,
+      config: { operation: operation.name, forMonitors: isForMonitors(operation) },
       handler: operation.kind === 'stream' ? streams(operation, serving) : answers(operation, serving),
     })
   }
@@ -54,7 +56,9 @@ function streams(operation: Streaming, { fleet, explain, streamLimits, openStrea
     const ending = new AbortController()
     const { signal } = ending
     openStreams.add(ending)
+    fleet.measurements.streams++
     reply.raw.once('close', () => {
+      fleet.measurements.streams--
       openStreams.delete(ending)
       ending.abort()
     })

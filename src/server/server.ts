@@ -14,6 +14,7 @@ import { guard } from './guard.ts'
 import { requireSafeAddress, whyNotListening } from './listening.ts'
 import { type Log, openLog } from './log.ts'
 import { addMcp, type Endpoint } from './mcp/index.ts'
+import { addWatching, measureRequests } from './metrics.ts'
 import { addOpenapi } from './openapi.ts'
 import { inUrl, type OwnNames, ownNames, reachableAt } from './origin.ts'
 import { addPages, errorPages } from './pages.ts'
@@ -69,7 +70,7 @@ export async function serve(
 
   const say = options.say ?? (line => process.stderr.write(`fleet: ${line}\n`))
   const log = options.log ?? (await openLog(fleet))
-  const explain = explainer(log, say)
+  const explain = explainer(log, say, code => fleet.measurements.refusals.add(code))
   const openStreams = new Set<AbortController>()
   let own: OwnNames = ownNames({ host, port, tls, allowedHosts })
 
@@ -77,9 +78,11 @@ export async function serve(
   const underWay = requestsUnderWay(app)
   acceptJsonOnly(app)
   logRequests(app, log)
+  measureRequests(app, fleet, operations)
   const proofs = openProofs(fleet)
   answerErrors(app, explain, errorPages(proofs))
   guard(app, fleet, proofs, () => own)
+  addWatching(app, fleet)
   addPages(app, { fleet, proofs })
   addOpenapi(app, operations)
   addOperations(app, operations, {

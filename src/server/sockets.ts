@@ -52,6 +52,7 @@ export function addSockets(server: Server, { fleet, own, openStreams, log }: Soc
 
   const connected = (socket: WebSocket, grant: Grant) => {
     open++
+    fleet.measurements.sockets = open
     const ending = new AbortController()
     openStreams.add(ending)
     const stopLooking = endWithSignOut(fleet, { kind: 'owner', device: grant.device }, ending)
@@ -64,6 +65,7 @@ export function addSockets(server: Server, { fleet, own, openStreams, log }: Soc
     })
     socket.once('close', () => {
       open--
+      fleet.measurements.sockets = open
       openStreams.delete(ending)
       stopLooking()
       stopPinging()

@@ -111,6 +111,8 @@ export const EVENT_KINDS = [
   'board_view_saved',
   'board_view_deleted',
   'restored',
+  'scrape_token_made',
+  'scrape_token_revoked',
   'device_signed_in',
   'device_signed_out',
   'plugin_enabled',

@@ -174,6 +174,7 @@ async function runOne(fleet: Fleet, subject: Subject, check: Check, where: Where
     if (!(await fleet.store.get('evidence', evidence.id)))
       await fleet.commit('commit.evidence', { changes: [put('evidence', evidence, 'absent')], events: [event] })
   })
+  fleet.measurements.checkSeconds.add(result.seconds, passed ? 'passed' : 'failed')
   return passed
 }
 

@@ -119,8 +119,9 @@ test('every operation that answers is in one set under one name, and nothing is 
   const offered = new Set(TOOLS.map(({ operation }) => operation?.name))
   const missing = OPERATIONS.filter(({ name, kind }) => kind !== 'stream' && !offered.has(name)).map(({ name }) => name)
   expect(missing.toSorted()).toEqual([
-    ...['call_plugin_tool', 'continue_on_phone', 'get_notification', 'get_notification_settings', 'open_terminal'],
-    ...['set_notification_settings', 'subscribe_browser', 'take_over_in_page', 'test_notifications'],
+    ...['call_plugin_tool', 'continue_on_phone', 'create_scrape_token', 'get_notification'],
+    ...['get_notification_settings', 'open_terminal', 'revoke_scrape_token', 'set_notification_settings'],
+    ...['subscribe_browser', 'take_over_in_page', 'test_notifications'],
     'unsubscribe_browser',
   ])
   // Every alias is a name from another tool.
