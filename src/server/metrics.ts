@@ -59,10 +59,16 @@ export function measureRequests(app: FastifyInstance, { measurements }: Fleet, o
   measurements.isServing = true
   app.addHook('onResponse', async (request, reply) => {
     const operation = operationOf(request)
-    measurements.requests.add(operation, `${Math.floor(reply.statusCode / 100)}xx`)
+    measurements.requests.add(operation, classOf(reply.statusCode))
     if (!streams.has(operation)) measurements.requestSeconds.add(reply.elapsedTime / 1000, operation)
   })
 }
+
+const classOf = (status: number): string => `${Math.floor(status / 100)}xx`
+
+/** A request whose address cannot be read reaches no hook. */
+export const countUnroutable = ({ measurements }: Fleet, status: number): void =>
+  measurements.requests.add(UNKNOWN, classOf(status))
 
 function operationOf({ is404, routeOptions: { config } }: FastifyRequest): string {
   if (is404) return UNKNOWN

@@ -14,7 +14,7 @@ import { guard } from './guard.ts'
 import { requireSafeAddress, whyNotListening } from './listening.ts'
 import { type Log, openLog } from './log.ts'
 import { addMcp, type Endpoint } from './mcp/index.ts'
-import { addWatching, measureRequests } from './metrics.ts'
+import { addWatching, countUnroutable, measureRequests } from './metrics.ts'
 import { addOpenapi } from './openapi.ts'
 import { inUrl, type OwnNames, ownNames, reachableAt } from './origin.ts'
 import { addPages, errorPages } from './pages.ts'
@@ -74,7 +74,7 @@ export async function serve(
   const openStreams = new Set<AbortController>()
   let own: OwnNames = ownNames({ host, port, tls, allowedHosts })
 
-  const app = makeApp(https, explain)
+  const app = makeApp(https, explain, fleet)
   const underWay = requestsUnderWay(app)
   acceptJsonOnly(app)
   logRequests(app, log)
@@ -141,7 +141,7 @@ interface Tls {
   key: Buffer
 }
 
-function makeApp(https: Tls | null, explain: Explain): FastifyInstance {
+function makeApp(https: Tls | null, explain: Explain, fleet: Fleet): FastifyInstance {
   return Fastify({
     https,
     logger: false,
@@ -152,7 +152,11 @@ function makeApp(https: Tls | null, explain: Explain): FastifyInstance {
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     // No route has a schema of Fastify's. Without these, its compilers are loaded: the largest part of it.
     schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
-    frameworkErrors: (error, _, reply) => sendAnswer(reply, explain(error, 'the router')),
+    frameworkErrors: (error, _, reply) => {
+      const answer = explain(error, 'the router')
+      countUnroutable(fleet, answer.status)
+      return sendAnswer(reply, answer)
+    },
   }) as FastifyInstance
 }
 
