@@ -20,14 +20,15 @@ interface Sum extends Pick<Counts, 'counts' | 'projects' | 'cursor' | 'totals'> 
 /** Whoever wants totals gets them, also where an earlier version counted missions only. */
 async function sum(fleet: Fleet, { wantsTotals = false } = {}): Promise<Sum> {
   const { value, expects: stored } = await ownRecord(fleet.store, 'counts', MISSION_COUNTS)
-  const before = value ?? { counts: {}, projects: {}, cursor: null, totals: NO_TOTALS }
+  const before = value ?? { counts: {}, projects: {}, cursor: null, totals: null }
   const again = async (): Promise<Sum> => {
     const { totals, ...counted } = await recount(fleet)
     return { ...counted, totals: before.totals ? atLeast(totals, before.totals) : totals, stored }
   }
   const isDamaged = !value && stored !== 'absent'
-  if (isDamaged || (wantsTotals && !before.totals)) return again()
-  const result: Sum = { ...structuredClone(before), folded: 0, stored }
+  if (isDamaged) return again()
+  const first = wantsTotals && !before.totals ? await countSessions(fleet) : undefined
+  const result: Sum = { ...structuredClone(before), ...(first && { totals: first.totals }), folded: 0, stored }
   for (;;) {
     const page = await fleet.store.events({ after: result.cursor ?? undefined, limit: PAGE })
     if (page.reset) return again()
@@ -36,17 +37,30 @@ async function sum(fleet: Fleet, { wantsTotals = false } = {}): Promise<Sum> {
         if (was !== null) add(result, project_id, was, -1)
         if (status !== null) add(result, project_id, status, 1)
       }
-      const ended = result.totals && endedIn(event)
-      // An earlier version wrote no agent into the event, so only the sessions themselves tell.
-      if (ended === 'unknown') {
-        if (wantsTotals) return again()
-        result.totals = null
-      } else if (ended && result.totals) addSession(result.totals, ended)
+      if (result.totals) addEnded(result.totals, event, first?.counted)
     }
     result.cursor = page.cursor
     result.folded += page.events.length
-    if (page.events.length < PAGE) return result
+    if (page.events.length < PAGE) return first ? { ...result, folded: Number.POSITIVE_INFINITY } : result
   }
+}
+
+/** Sessions that ended so far, from their records: an earlier version did not write into events what totals need. */
+async function countSessions(fleet: Fleet): Promise<{ totals: Totals; counted: Set<string> }> {
+  const totals = structuredClone(NO_TOTALS)
+  const counted = new Set<string>()
+  for await (const { value } of all(fleet, 'sessions', 'created')) {
+    const { id, status, agent, outcome, usage } = value
+    if (status !== 'ended') continue
+    counted.add(id)
+    addSession(totals, { agent, outcome: outcome ?? 'lost', usage })
+  }
+  return { totals, counted }
+}
+
+function addEnded(totals: Totals, event: Event, counted: Set<string> = new Set()): void {
+  const ended = event.session_id && !counted.has(event.session_id) ? endedIn(event) : undefined
+  if (ended) addSession(totals, ended)
 }
 
 interface Moved {
@@ -69,29 +83,20 @@ function moved({ mission_id, project_id, data }: Event): Moved[] {
  */
 async function recount(fleet: Fleet): Promise<Omit<Sum, 'stored'> & { totals: Totals }> {
   const now = new Map<string, { project_id: string; status: string }>()
-  const totals = structuredClone(NO_TOTALS)
-  const counted = new Set<string>()
   let page = await fleet.store.events({ newest: true, limit: PAGE })
   for await (const { value } of all(fleet, 'missions', 'created')) {
     const { id, project_id, status } = value
     now.set(id, { project_id, status })
   }
-  for await (const { value } of all(fleet, 'sessions', 'created')) {
-    const { id, status, agent, outcome, usage } = value
-    if (status !== 'ended') continue
-    counted.add(id)
-    addSession(totals, { agent, outcome: outcome ?? 'lost', usage })
-  }
+  const { totals, counted } = await countSessions(fleet)
   for (;;) {
     for (const event of page.events) {
       for (const { mission_id, project_id, status } of moved(event)) {
         if (status === null) now.delete(mission_id)
         else now.set(mission_id, { project_id, status })
       }
-      const ended = event.session_id && !counted.has(event.session_id) ? endedIn(event) : undefined
-      if (!ended || ended === 'unknown') continue
-      counted.add(event.session_id!)
-      addSession(totals, ended)
+      addEnded(totals, event, counted)
+      if (event.kind === 'session_ended' && event.session_id) counted.add(event.session_id)
     }
     const { cursor } = page
     page = await fleet.store.events({ after: cursor, limit: PAGE })

@@ -14,11 +14,10 @@ export interface EndedSession {
   usage: Usage
 }
 
-/** The session that this event ends. `unknown`: an earlier version wrote the event, without the agent. */
-export function endedIn({ kind, data }: Pick<Event, 'kind' | 'data'>): EndedSession | 'unknown' | undefined {
-  if (kind !== 'session_ended') return undefined
+/** The session that this event ends. An event of an earlier version has no agent: its session's record counts. */
+export function endedIn({ kind, data }: Pick<Event, 'kind' | 'data'>): EndedSession | undefined {
   const { agent, outcome, usage } = data
-  if (typeof agent !== 'string' || !OUTCOMES.includes(outcome as never)) return 'unknown'
+  if (kind !== 'session_ended' || typeof agent !== 'string' || !OUTCOMES.includes(outcome as never)) return undefined
   return { agent, outcome: outcome as string, usage: Usage.safeParse(usage).data ?? NO_USAGE }
 }
 
