@@ -4,6 +4,7 @@
  */
 export const LONG_TESTS = [
   'src/git/private/person-settings.test.ts',
+  'test/cli/service.test.ts',
   'test/docs/run-blocks.test.ts',
   'test/daemon/{at-once,faults,leaks,odd-homes,supervising}.test.ts',
   'test/fleet/{beads/beads,landing/busy-base,worktrees/isolation,worktrees/warm}.test.ts',
