@@ -13,7 +13,7 @@ declare module 'fastify' {
     bodyDigest: string | undefined
   }
   interface FastifyContextConfig {
-    /** Needs no token: health, sign-in, and documents and files that hold no data. */
+    /** Needs no token: health, readiness, sign-in, and documents and files that hold no data. */
     open?: boolean
     /** For programs: a browser's proof is not accepted. */
     tokenOnly?: boolean

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { FAMILY_NAMES } from '../../src/fleet/metrics/families.ts'
+import { FAMILIES, FAMILY_NAMES } from '../../src/fleet/metrics/families.ts'
 import { type Series, seriesIn } from '../kit/metrics.ts'
 import { programOf, WHY_SKIPPED } from '../kit/prometheus.ts'
 import { aScene } from '../kit/scene.ts'
@@ -30,6 +30,14 @@ test('every measurement that is described is exported, and no other of ours', ()
   const names = new Set(exported.map(({ name }) => name.replace(/_(bucket|sum|count)$/, '')))
   const ours = [...names].filter(name => name.startsWith('fleet_')).toSorted()
   expect(ours).toEqual(FAMILY_NAMES.toSorted())
+})
+
+test('each has the labels that its description names', () => {
+  for (const { name, labels } of exported) {
+    const known = FAMILIES[name.replace(/_(bucket|sum|count)$/, '') as keyof typeof FAMILIES]
+    const { le: _, ...own } = labels
+    if (known) expect([name, Object.keys(own).toSorted()]).toEqual([name, [...known.labels].toSorted()])
+  }
 })
 
 test('there are queries to check', () => {
