@@ -14,6 +14,7 @@ import { dayOf, spentSince } from '../dispatch/holds.ts'
 import type { Fleet } from '../fleet.ts'
 import { fleetState } from '../records.ts'
 import { byLabel, type Family, family, OUTCOME_LABELS, single } from './families.ts'
+import { loopLag } from './loop-lag.ts'
 import { leaseOf, readiness } from './readiness.ts'
 
 /** Every agent, question or landing at work is in a small index. No scrape reads more of one than this. */
@@ -180,6 +181,7 @@ function ofThisProcess({ measurements: seen }: Fleet): Family[] {
   return [
     single('fleet_websocket_connections', seen.sockets),
     single('fleet_live_streams', seen.streams),
+    family('fleet_event_loop_lag_seconds', loopLag()),
     family('fleet_http_requests_total', seen.requests.samples()),
     family('fleet_refusals_total', seen.refusals.samples()),
     family('fleet_http_request_seconds', seen.requestSeconds.samples()),

@@ -122,6 +122,12 @@ export const FAMILIES = {
   fleet_lease_held: { type: 'gauge', labels: [], from: 'now', help: '1 if this server decides for its home' },
   fleet_websocket_connections: { type: 'gauge', labels: [], from: 'now', help: 'Open WebSocket connections' },
   fleet_live_streams: { type: 'gauge', labels: [], from: 'now', help: 'Open event streams' },
+  fleet_event_loop_lag_seconds: {
+    type: 'gauge',
+    labels: ['quantile'],
+    from: 'now',
+    help: 'How late the server reacted since the last scrape; the quantile 1 is the worst',
+  },
   fleet_scrape_seconds: {
     type: 'gauge',
     labels: [],
