@@ -46,7 +46,7 @@ test('metrics are in the format of Prometheus, and in JSON with the same values'
   expect(text).toContain('# TYPE fleet_http_request_seconds histogram')
   expect(valueIn(series, 'fleet_missions', { status: 'running' })).toBe(0)
   expect(valueIn(series, 'process_start_time_seconds')).toBeGreaterThan(1e9)
-  expect(valueIn(series, 'fleet_event_loop_lag_seconds', { quantile: '0.99' })).toBeTypeOf('number')
+  expect(valueIn(series, 'fleet_event_loop_lag_seconds', { percentile: '99' })).toBeTypeOf('number')
   // Each series once.
   expect(new Set(identities(series)).size).toBe(series.length)
   const { json } = await running.ask('GET', '/metrics/json')

@@ -124,9 +124,9 @@ export const FAMILIES = {
   fleet_live_streams: { type: 'gauge', labels: [], from: 'now', help: 'Open event streams' },
   fleet_event_loop_lag_seconds: {
     type: 'gauge',
-    labels: ['quantile'],
+    labels: ['percentile'],
     from: 'now',
-    help: 'How late the server reacted since the last scrape; the quantile 1 is the worst',
+    help: 'How late the server reacted since the last scrape; 100 is the worst',
   },
   fleet_scrape_seconds: {
     type: 'gauge',

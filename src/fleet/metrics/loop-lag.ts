@@ -4,7 +4,7 @@ import type { Sample } from '../../platform/measurements.ts'
 /** It wakes the process this often, so it runs only while somebody scrapes. */
 const RESOLUTION_MS = 20
 const QUIET_MS = 5 * 60_000
-const QUANTILES = ['0.5', '0.9', '0.99', '1']
+const PERCENTILES = ['50', '90', '99', '100']
 
 let histogram: IntervalHistogram | undefined
 let quiet: NodeJS.Timeout | undefined
@@ -13,7 +13,10 @@ let quiet: NodeJS.Timeout | undefined
 export function loopLag(): Sample[] {
   histogram ??= monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   const measured = histogram
-  const samples = QUANTILES.map(quantile => ({ labels: { quantile }, value: lagAt(measured, Number(quantile)) }))
+  const samples = PERCENTILES.map(percentile => ({
+    labels: { percentile },
+    value: lagAt(measured, Number(percentile)),
+  }))
   measured.reset()
   measured.enable()
   clearTimeout(quiet)
@@ -22,8 +25,8 @@ export function loopLag(): Sample[] {
 }
 
 /** The histogram has the time between two calls of its timer, which is the resolution if nothing was late. */
-function lagAt(measured: IntervalHistogram, quantile: number): number {
+function lagAt(measured: IntervalHistogram, percentile: number): number {
   if (measured.count === 0) return 0
-  const nanoseconds = quantile === 1 ? measured.max : measured.percentile(quantile * 100)
+  const nanoseconds = percentile === 100 ? measured.max : measured.percentile(percentile)
   return Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1000)
 }
