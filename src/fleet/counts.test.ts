@@ -107,6 +107,7 @@ test('ended sessions are counted once, those of an earlier version and those tha
 
 test('what a deleted session used stays counted', async () => {
   const { fleet } = lagging()
+  await save(fleet)
   await anEnd(fleet, 'a')
   await expect.poll(() => codex(fleet)).toEqual({ failed: 1 })
   await saveCounts(fleet)

@@ -41,7 +41,10 @@ async function sum(fleet: Fleet, { wantsTotals = false } = {}): Promise<Sum> {
     }
     result.cursor = page.cursor
     result.folded += page.events.length
-    if (page.events.length < PAGE) return first ? { ...result, folded: Number.POSITIVE_INFINITY } : result
+    if (page.events.length < PAGE) {
+      // A home of an earlier version may have many sessions: they are counted once. A new home has few.
+      return first && value ? { ...result, folded: Number.POSITIVE_INFINITY } : result
+    }
   }
 }
 
