@@ -57,7 +57,11 @@ export async function fill(fleet: Fleet, missions: number): Promise<Filled> {
   await fleet.store.commit(batch)
   await fleet.store.commit({
     changes: [
-      put('counts', { id: MISSION_COUNTS, cursor: await fleet.store.tail(), counts, projects: ofProjects }, 'absent'),
+      put(
+        'counts',
+        { id: MISSION_COUNTS, cursor: await fleet.store.tail(), counts, projects: ofProjects, totals: null },
+        'absent',
+      ),
     ],
   })
   return { project: projects[0]!.id, parent: parent!, mission: last }

@@ -12,6 +12,7 @@ import { keyOf, unitOf } from '../src/config/sources.ts'
 import { EVENT_KINDS, Event } from '../src/domain/records/event.ts'
 import { AgentEvent, Edit, TranscriptPlace } from '../src/domain/records/transcript.ts'
 import { WorkflowFile } from '../src/domain/records/workflow.ts'
+import { FAMILIES } from '../src/fleet/metrics/families.ts'
 import { OPERATIONS } from '../src/operations/index.ts'
 import type { Operation } from '../src/operations/operation.ts'
 import { agentsPage } from './agents-page.ts'
@@ -35,6 +36,7 @@ export function referencePages(): Record<string, string> {
     'docs/reference/settings.md': page('Settings', settings()),
     'docs/reference/events.md': page('Events', events()),
     'docs/reference/live.md': page('Live topics', livePage()),
+    'docs/reference/metrics.md': page('Measurements', metrics()),
     'docs/reference/transcript.md': page('Transcript events', transcript()),
     'docs/reference/workflow.schema.json': `${JSON.stringify(z.toJSONSchema(WorkflowFile, { io: 'input' }), null, 2)}\n`,
     ...badges(JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'))),
@@ -175,5 +177,22 @@ function events(): string {
     fieldTable(schemaOf(Event.extend({ kind: z.string().describe('one of those below') }), 'output'), false),
     '## Kinds',
     EVENT_KINDS.map(kind => `- ${code(kind)}`).join('\n'),
+  ].join('\n\n')
+}
+
+function metrics(): string {
+  const rows = Object.entries(FAMILIES).map(([name, { type, labels, from, help }]) => [
+    code(name),
+    type,
+    labels.map(code).join(' '),
+    from,
+    cell(`${help}.`),
+  ])
+  return [
+    'What `GET /metrics` (the text format of Prometheus), `GET /metrics/json` and `fleet metrics` show. [The guide](../guides/monitoring.md) says how to use it.',
+    'The column *from* says where a value comes from. `now`: it is read from the store or the machine during the scrape. `stored`: it is counted in the store and goes on after a restart. `process`: it begins at 0 with each server; `rate()` and `increase()` see that as a restart, and `process_start_time_seconds` says when it was.',
+    'No label is a title, a name of a project or an address. `agent` is a name of [an agent](../agents.md), built in or declared in the home; `operation` a name of [an operation](operations.md), or `page`, `mcp`, `other`, or `unknown` for every address that does not exist. A histogram has the series `_bucket`, `_sum` and `_count`.',
+    table(['name', 'type', 'labels', 'from', 'meaning'], rows),
+    'Beside these there are the usual measurements of a Node process by prom-client: `process_cpu_seconds_total`, `process_resident_memory_bytes`, `process_open_fds`, `process_start_time_seconds`, `nodejs_heap_size_used_bytes` and others. `fleet_event_loop_lag_seconds` is measured only while somebody scrapes at least every five minutes, because it wakes the process. Each scrape begins a new measurement, so two scrapers share it.',
   ].join('\n\n')
 }

@@ -4,9 +4,11 @@
  */
 export const LONG_TESTS = [
   'src/git/private/person-settings.test.ts',
+  'test/cli/service.test.ts',
   'test/docs/run-blocks.test.ts',
   'test/daemon/{at-once,faults,leaks,odd-homes,supervising}.test.ts',
   'test/fleet/{beads/beads,landing/busy-base,worktrees/isolation,worktrees/warm}.test.ts',
+  'test/fleet/metrics/metrics.test.ts',
   'test/fleet/plugins/{plugin-agents,shipped-plugins}.test.ts',
   'test/fleet/pull-requests/pull-request.test.ts',
   'test/fleet/review/review-property.test.ts',

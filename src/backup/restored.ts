@@ -144,7 +144,11 @@ async function loseSession(fleet: Fleet, id: string, origin: Origin, by: By): Pr
       ...(await spent(fleet, over)),
     ],
     events: [
-      about(next.mission, 'session_ended', by, { session_id: id, cause: REASON, data: { outcome: 'lost' } }),
+      about(next.mission, 'session_ended', by, {
+        session_id: id,
+        cause: REASON,
+        data: { outcome: 'lost', agent: over.agent, usage: over.usage },
+      }),
       ...talk.events.map(([kind, data]) => about(next.mission, kind, by, { session_id: id, data })),
       ...next.events,
     ],

@@ -44,6 +44,14 @@ export const EXAMPLES: Readonly<Record<string, readonly (readonly [line: string,
     ['fleet project set . --landing auto --check "npm test"', 'land what passes the tests'],
     ['fleet project set . --agent claude', 'choose the coding agent'],
   ],
+  'fleet service install': [
+    ['fleet service install', 'start the fleet now and at every login'],
+    ['fleet service install --print', 'look first'],
+  ],
+  'fleet metrics': [
+    ['fleet metrics', 'counts, queues, durations'],
+    ['fleet metrics --token', 'a token for Prometheus'],
+  ],
   'fleet schedule': [['fleet schedule set 4f2a "0 6 * * 1-5"', 'run it on weekdays at 6:00']],
 }
 

@@ -18,6 +18,7 @@ import { addLoop } from './commands/loop.ts'
 import { addMcp } from './commands/mcp.ts'
 import { addMcpInstall } from './commands/mcp-install.ts'
 import { addMcpServer } from './commands/mcp-server.ts'
+import { addMetrics } from './commands/metrics.ts'
 import { addMission } from './commands/mission.ts'
 import { addOpen } from './commands/open.ts'
 import { addPeople } from './commands/people.ts'
@@ -30,6 +31,7 @@ import { addRun } from './commands/run.ts'
 import { addSchedule } from './commands/schedule.ts'
 import { addSearch } from './commands/search.ts'
 import { addServer } from './commands/server.ts'
+import { addService } from './commands/service.ts'
 import { addSideProcesses } from './commands/side-processes.ts'
 import { addTakeover } from './commands/takeover.ts'
 import { addTalk } from './commands/talk.ts'
@@ -85,6 +87,8 @@ const COMMANDS: readonly Added[] = [
   ['set', 'mcp', program => addMcpInstall(program)],
   ['set', 'mcp-server', program => addMcpServer(program)],
   ['operate', 'up down', program => addServer(program)],
+  ['operate', 'service', program => addService(program)],
+  ['operate', 'health metrics', program => addMetrics(program)],
   ['operate', 'pause unpause clean', program => addUpkeep(program)],
   ['operate', 'worktree', program => addWorktree(program)],
   ['operate', 'config', program => addConfig(program)],

@@ -120,6 +120,7 @@ export async function startReactors(fleet: Fleet, options: ReactorOptions): Prom
   const { onFault = () => {}, lease } = options
   let cursor = await fleet.store.tail()
   const reactors = reactorsOf(fleet, options)
+  fleet.measurements.reactors = reactors.map(({ name }) => name)
   let reading: Promise<void> | null = null
   let again = false
   let over = false

@@ -93,6 +93,7 @@ export async function start(
     const unwatch = watchConfiguration(acting, tellSettings, onFault)
     undo.push(unwatch)
     undo.push(collectWhenQuiet())
+    fleet.measurements.isUp = true
     // It still answers requests like any other server, but the process that has the lease now decides.
     lease.lost.addEventListener('abort', () => {
       unwatch()

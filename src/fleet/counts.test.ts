@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { MISSION_COUNTS } from '../domain/records/fleet.ts'
 import type { Status } from '../domain/records/mission.ts'
+import { NO_USAGE } from '../domain/records/session.ts'
 import { about } from '../domain/rules/life.ts'
-import { aMission, BY, NOW } from '../domain/samples.testkit.ts'
+import { aMission, aSession, BY, NOW } from '../domain/samples.testkit.ts'
 import { LaggingStore } from '../store/index.ts'
-import { missionCounts, saveCounts } from './counts.ts'
+import { countsAndTotals, missionCounts, saveCounts } from './counts.ts'
 import { aFleet } from './fleet.testkit.ts'
 import type { Fleet } from './fleet.ts'
 import { put } from './records.ts'
@@ -35,7 +36,8 @@ const saved = async ({ store }: Fleet) => (await store.get('counts', MISSION_COU
 async function save(fleet: Fleet): Promise<void> {
   const { counts, projects } = await missionCounts(fleet)
   const before = await fleet.store.get('counts', MISSION_COUNTS)
-  const value = { id: MISSION_COUNTS as typeof MISSION_COUNTS, counts, projects, cursor: await fleet.store.tail() }
+  const cursor = await fleet.store.tail()
+  const value = { id: MISSION_COUNTS as typeof MISSION_COUNTS, counts, projects, cursor, totals: null }
   await fleet.store.commit({ changes: [put('counts', value, before?.version ?? 'absent')] })
 }
 
@@ -78,4 +80,42 @@ test('a recount rests on events where lists lag behind', async () => {
   await store.trimEvents(3)
   expect(await counts(fleet)).toEqual({ queued: 1, done: 1, draft: 1 })
   expect((await missionCounts(fleet)).projects).toEqual({ p1: { queued: 1, done: 1, draft: 1 } })
+})
+
+const anEnd = async (fleet: Fleet, id: string, { record = true, event = true } = {}) => {
+  const usage = { ...NO_USAGE, cost_usd: 1 }
+  const session = aSession({ id, status: 'ended', outcome: 'failed', agent: 'codex', usage })
+  const data = { outcome: 'failed', agent: 'codex', usage }
+  await fleet.store.commit({
+    changes: record ? [put('sessions', session, 'absent')] : [],
+    events: event ? [about(aMission(), 'session_ended', BY, { session_id: id, data })] : [],
+  })
+}
+const codex = async (fleet: Fleet) => (await countsAndTotals(fleet)).totals.sessions.codex
+
+test('ended sessions are counted once, those of an earlier version and those that end meanwhile', async () => {
+  const { fleet } = lagging()
+  await save(fleet)
+  await anEnd(fleet, 'old', { event: false })
+  await anEnd(fleet, 'seen')
+  await expect.poll(() => codex(fleet)).toEqual({ failed: 2 })
+  await saveCounts(fleet)
+  expect((await saved(fleet))?.totals?.sessions).toEqual({ codex: { failed: 2 } })
+  await anEnd(fleet, 'next')
+  expect(await codex(fleet)).toEqual({ failed: 3 })
+})
+
+test('what a deleted session used stays counted', async () => {
+  const { fleet } = lagging()
+  await save(fleet)
+  await anEnd(fleet, 'a')
+  await expect.poll(() => codex(fleet)).toEqual({ failed: 1 })
+  await saveCounts(fleet)
+  const { version } = (await fleet.store.get('sessions', 'a'))!
+  await fleet.store.commit({ changes: [{ remove: 'sessions', id: 'a', expects: version }] })
+  await anEnd(fleet, 'b', { record: false })
+  expect((await countsAndTotals(fleet)).totals).toMatchObject({
+    sessions: { codex: { failed: 2 } },
+    usage: { codex: { cost_usd: 2 } },
+  })
 })

@@ -1,5 +1,6 @@
 import type { Event } from '../domain/records/event.ts'
-import { type Counts, MISSION_COUNTS } from '../domain/records/fleet.ts'
+import { type Counts, MISSION_COUNTS, type Totals } from '../domain/records/fleet.ts'
+import { addSession, atLeast, endedIn, NO_TOTALS } from '../domain/rules/totals.ts'
 import type { Version } from '../store/index.ts'
 import type { Fleet } from './fleet.ts'
 import { all, ownRecord, put } from './records.ts'
@@ -10,28 +11,59 @@ const SAVE_AFTER = 400
 
 type ByStatus = Record<string, number>
 
-interface Sum extends Pick<Counts, 'counts' | 'projects' | 'cursor'> {
+interface Sum extends Pick<Counts, 'counts' | 'projects' | 'cursor' | 'totals'> {
   /** How many events are not in the record yet. */
   folded: number
   stored: Version | 'absent'
 }
 
-async function sum(fleet: Fleet): Promise<Sum> {
+/** Whoever wants totals gets them, also where an earlier version counted missions only. */
+async function sum(fleet: Fleet, { wantsTotals = false } = {}): Promise<Sum> {
   const { value, expects: stored } = await ownRecord(fleet.store, 'counts', MISSION_COUNTS)
+  const before = value ?? { counts: {}, projects: {}, cursor: null, totals: null }
+  const again = async (): Promise<Sum> => {
+    const { totals, ...counted } = await recount(fleet)
+    return { ...counted, totals: before.totals ? atLeast(totals, before.totals) : totals, stored }
+  }
   const isDamaged = !value && stored !== 'absent'
-  if (isDamaged) return { ...(await recount(fleet)), stored }
-  const result: Sum = { ...(structuredClone(value) ?? { counts: {}, projects: {}, cursor: null }), folded: 0, stored }
+  if (isDamaged) return again()
+  const first = wantsTotals && !before.totals ? await countSessions(fleet) : undefined
+  const result: Sum = { ...structuredClone(before), ...(first && { totals: first.totals }), folded: 0, stored }
   for (;;) {
     const page = await fleet.store.events({ after: result.cursor ?? undefined, limit: PAGE })
-    if (page.reset) return { ...(await recount(fleet)), stored }
-    for (const { project_id, was, status } of page.events.flatMap(moved)) {
-      if (was !== null) add(result, project_id, was, -1)
-      if (status !== null) add(result, project_id, status, 1)
+    if (page.reset) return again()
+    for (const event of page.events) {
+      for (const { project_id, was, status } of moved(event)) {
+        if (was !== null) add(result, project_id, was, -1)
+        if (status !== null) add(result, project_id, status, 1)
+      }
+      if (result.totals) addEnded(result.totals, event, first?.counted)
     }
     result.cursor = page.cursor
     result.folded += page.events.length
-    if (page.events.length < PAGE) return result
+    if (page.events.length < PAGE) {
+      // A home of an earlier version may have many sessions: they are counted once. A new home has few.
+      return first && value ? { ...result, folded: Number.POSITIVE_INFINITY } : result
+    }
   }
+}
+
+/** Sessions that ended so far, from their records: an earlier version did not write into events what totals need. */
+async function countSessions(fleet: Fleet): Promise<{ totals: Totals; counted: Set<string> }> {
+  const totals = structuredClone(NO_TOTALS)
+  const counted = new Set<string>()
+  for await (const { value } of all(fleet, 'sessions', 'created')) {
+    const { id, status, agent, outcome, usage } = value
+    if (status !== 'ended') continue
+    counted.add(id)
+    addSession(totals, { agent, outcome: outcome ?? 'lost', usage })
+  }
+  return { totals, counted }
+}
+
+function addEnded(totals: Totals, event: Event, counted: Set<string> = new Set()): void {
+  const ended = event.session_id && !counted.has(event.session_id) ? endedIn(event) : undefined
+  if (ended) addSession(totals, ended)
 }
 
 interface Moved {
@@ -49,25 +81,30 @@ function moved({ mission_id, project_id, data }: Event): Moved[] {
 }
 
 /**
- * Counts the missions themselves, because older events are gone. The list may lag behind, or show changes made during
- * the count, so the newest events and those that follow decide about their missions.
+ * Counts the missions and sessions themselves, because older events are gone. The lists may lag behind, or show changes
+ * made during the count, so the newest events and those that follow decide about what they concern.
  */
-async function recount(fleet: Fleet): Promise<Omit<Sum, 'stored'>> {
+async function recount(fleet: Fleet): Promise<Omit<Sum, 'stored'> & { totals: Totals }> {
   const now = new Map<string, { project_id: string; status: string }>()
   let page = await fleet.store.events({ newest: true, limit: PAGE })
   for await (const { value } of all(fleet, 'missions', 'created')) {
     const { id, project_id, status } = value
     now.set(id, { project_id, status })
   }
+  const { totals, counted } = await countSessions(fleet)
   for (;;) {
-    for (const { mission_id, project_id, status } of page.events.flatMap(moved)) {
-      if (status === null) now.delete(mission_id)
-      else now.set(mission_id, { project_id, status })
+    for (const event of page.events) {
+      for (const { mission_id, project_id, status } of moved(event)) {
+        if (status === null) now.delete(mission_id)
+        else now.set(mission_id, { project_id, status })
+      }
+      addEnded(totals, event, counted)
+      if (event.kind === 'session_ended' && event.session_id) counted.add(event.session_id)
     }
     const { cursor } = page
     page = await fleet.store.events({ after: cursor, limit: PAGE })
     if (!page.events.length) {
-      const result = { counts: {}, projects: {}, cursor, folded: Number.POSITIVE_INFINITY }
+      const result = { counts: {}, projects: {}, cursor, folded: Number.POSITIVE_INFINITY, totals }
       for (const { project_id, status } of now.values()) add(result, project_id, status, 1)
       return result
     }
@@ -92,10 +129,16 @@ export async function missionCounts(fleet: Fleet): Promise<{ counts: ByStatus; p
   return { counts, projects }
 }
 
+/** Missions by status now, and what all sessions that ever ended add up to. */
+export async function countsAndTotals(fleet: Fleet): Promise<{ counts: ByStatus; totals: Totals }> {
+  const { counts, totals } = await sum(fleet, { wantsTotals: true })
+  return { counts, totals: totals ?? NO_TOTALS }
+}
+
 /** Keeps the fold short; only the daemon does this. */
 export async function saveCounts(fleet: Fleet): Promise<void> {
-  const { counts, projects, cursor, folded, stored } = await sum(fleet)
+  const { counts, projects, cursor, totals, folded, stored } = await sum(fleet, { wantsTotals: true })
   if (folded < SAVE_AFTER) return
-  const value: Counts = { id: MISSION_COUNTS, cursor, counts, projects }
+  const value: Counts = { id: MISSION_COUNTS, cursor, counts, projects, totals }
   await fleet.commit('commit.counts', { changes: [put('counts', value, stored)] })
 }

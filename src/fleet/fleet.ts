@@ -6,6 +6,7 @@ import { SETTINGS, type Settings } from '../config/settings.ts'
 import { type EffectName, effect } from '../platform/effects.ts'
 import type { Home } from '../platform/home.ts'
 import type { Keys } from '../platform/keys.ts'
+import { type Measurements, newMeasurements } from '../platform/measurements.ts'
 import type { PluginAgents } from '../plugins/adapters.ts'
 import {
   type Batch,
@@ -46,6 +47,8 @@ export interface Fleet {
   readonly terminals: { host?: HeldTerminals }
   /** For live connections to the server in this process. */
   readonly tickets: Tickets
+  /** What this process counts and times. */
+  readonly measurements: Measurements
   /** Prices and context windows of models. */
   readonly models: Models
   /** The environment of this process, from which agents get what is allowed to reach them. */
@@ -68,9 +71,10 @@ export function makeFleet(parts: {
   now?: () => string
 }): Fleet {
   const { home, keys, store, environment, configuration = configurationOf(home.path, environment) } = parts
-  // Made when first used: most commands that only read need neither.
+  // Made when first used: most commands that only read need none of them.
   const agents = once(() => agentsFor(home.path))
   const models = once(() => modelsIn(home.path))
+  const measurements = once(() => newMeasurements())
   const texts = new Texts(home.searchFile)
   return {
     home,
@@ -96,16 +100,25 @@ export function makeFleet(parts: {
     plugins: {},
     terminals: {},
     tickets: new Tickets(),
+    get measurements() {
+      return measurements()
+    },
     get models() {
       return models()
     },
     now: parts.now ?? (() => new Date().toISOString()),
-    commit: (name, batch) => effect(name, () => store.commit(batch)),
+    commit: (name, batch) => effect(name, () => timed(measurements(), store.commit(batch))),
     close() {
       texts.close()
       return store.close()
     },
   }
+}
+
+async function timed({ commitSeconds }: Measurements, commit: Promise<void>): Promise<void> {
+  const began = performance.now()
+  await commit
+  commitSeconds.add((performance.now() - began) / 1000)
 }
 
 function once<T>(make: () => T): () => T {
@@ -119,7 +132,9 @@ function once<T>(make: () => T): () => T {
 /** The same fleet for the daemon: each of its commits is refused once another daemon has taken the lease. */
 export const asDaemon = (fleet: Fleet, lease: Lease): Fleet =>
   Object.create(fleet, {
-    commit: { value: (name: EffectName, batch: Batch) => effect(name, () => lease.commit(batch)) },
+    commit: {
+      value: (name: EffectName, batch: Batch) => effect(name, () => timed(fleet.measurements, lease.commit(batch))),
+    },
     requireLease: { value: lease.require },
   })
 

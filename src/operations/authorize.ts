@@ -35,6 +35,10 @@ export const mayUse = (operation: Operation, caller: Caller): boolean => refusal
 function refusalOf(operation: Operation, caller: Caller): Forbidden | undefined {
   const { name, agentMay, may } = operation
   if (caller.kind === 'session') return agentMay ? undefined : notForSessions(name)
+  if (caller.kind === 'monitor')
+    return may === 'metrics.read'
+      ? undefined
+      : new Forbidden(`A scrape token may not use ${name}: it only reads measurements.`)
   if (may === 'approvals.decide' && !isPerson(caller)) return new Forbidden('Only a person decides about permissions.')
   return isPrincipal(caller) && isEmpty(reachFor(caller, may)) ? notAllowed(operation) : undefined
 }
@@ -53,7 +57,7 @@ export async function authorize(
     if (!operation.agentMay!(caller, input)) throw notForSessions(operation.name)
     return fleet
   }
-  if (caller.kind === 'owner') return fleet
+  if (caller.kind === 'owner' || caller.kind === 'monitor') return fleet
   for (const also of operation.mayAlso?.(input) ?? [])
     if (isEmpty(reachFor(caller, also))) throw notAllowed(operation, also)
   // Its own browsers and tokens are in no project.

@@ -17,6 +17,7 @@ import { integrations } from './integrations.ts'
 import { live } from './live.ts'
 import { loops } from './loops.ts'
 import { mcpServers } from './mcp-servers.ts'
+import { metrics } from './metrics.ts'
 import { missions } from './missions.ts'
 import { notes } from './notes.ts'
 import { notifications } from './notifications.ts'
@@ -84,6 +85,7 @@ const forPeople = [
   ...system,
   ...worktrees,
   ...disk,
+  ...metrics,
   ...events,
   ...live,
   ...devices,

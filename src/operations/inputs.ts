@@ -29,6 +29,8 @@ export function actorNamed(caller: Caller): string {
       return `session:${caller.session_id}`
     case 'owner':
       return caller.plugin ? `plugin:${caller.plugin}` : 'person'
+    case 'monitor':
+      return 'monitor'
     default:
       return `${caller.kind}:${caller.id}`
   }

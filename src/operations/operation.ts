@@ -13,6 +13,8 @@ export type Caller =
   | { kind: 'owner'; plugin?: string /** the browser they ask with, where it has a name */; device?: string }
   | Principal
   | { kind: 'session'; session_id: string; mission_id: string; project_id: string }
+  /** A scraper with a token of its own. It reads measurements. */
+  | { kind: 'monitor' }
 
 /** A person or a service that was let in, as it was when the request came. */
 export interface Principal {
@@ -28,7 +30,7 @@ export interface Principal {
 }
 
 /** The browser they ask with. */
-export const deviceOf = (caller: Caller): string | undefined => (caller.kind === 'session' ? undefined : caller.device)
+export const deviceOf = (caller: Caller): string | undefined => ('device' in caller ? caller.device : undefined)
 
 export interface Context {
   fleet: Fleet

@@ -5,6 +5,7 @@ export const PERMISSIONS = {
   'system.read': 'see the state of the fleet: status, agents, models, plugins, settings',
   'system.inspect': 'see what concerns the machine: disk, integrations, where messages are sent',
   'system.operate': 'pause, clean up, retry what is stuck, refresh the list of agents',
+  'metrics.read': 'read measurements: counts and durations without titles or names',
   'settings.write': 'change settings of the fleet',
   'devices.manage': 'sign browsers in and out',
   'plugins.manage': 'enable, disable and reload plugins, call their tools',

@@ -8,6 +8,7 @@ const FLEET_ONLY: readonly Permission[] = [
   'devices.manage',
   'plugins.manage',
   'people.manage',
+  'metrics.read',
 ]
 
 const EVERYBODY: readonly Permission[] = ['self.manage', 'system.read', 'projects.read', 'missions.read']
@@ -33,7 +34,7 @@ export const ROLE_PERMISSIONS: Readonly<Record<Role, ReadonlySet<Permission>>> =
   ]),
   worker: new Set<Permission>([...EVERYBODY, 'reports.read', 'comments.write', 'missions.create']),
   merger: new Set<Permission>([...READER, 'comments.write', 'missions.review', 'missions.land']),
-  monitor: new Set<Permission>([...READER, 'system.inspect']),
+  monitor: new Set<Permission>([...READER, 'system.inspect', 'metrics.read']),
 }
 
 export const ROLE_WORDS: Readonly<Record<Role, string>> = {

@@ -151,6 +151,7 @@ export async function saveCounts(fleet: Fleet, ...projects: string[]): Promise<v
     cursor: await fleet.store.tail(),
     counts,
     projects: Object.fromEntries(projects.map(id => [id, each])),
+    totals: null,
   } as const
   await fleet.store.commit({ changes: [put('counts', value, 'absent')] })
 }

@@ -49,7 +49,7 @@ const PRIVATE = [
   'plugins',
   ...KEY_FILES,
   OPEN_PAGE,
-  ...['id', 'fleet.toml', 'agents.json', 'prices.json', 'holder.json', 'mcp-clients.json'],
+  ...['id', 'fleet.toml', 'agents.json', 'prices.json', 'holder.json', 'mcp-clients.json', 'service.json'],
   ...['store.db', 'store.db-wal', 'store.db-shm', 'search.db', 'search.db-wal', 'search.db-shm'],
 ]
 

@@ -15,9 +15,10 @@ export interface Answer {
 /** Turns an error into an answer. An unexpected one is only in the log, under the id that the caller gets. */
 export type Explain = (error: unknown, where: string, bodyBytes?: number) => Answer
 
-export function explainer(log: Log, say: (line: string) => void): Explain {
+export function explainer(log: Log, say: (line: string) => void, count: (code: string) => void = () => {}): Explain {
   return (error, where, bodyBytes = BODY_LIMIT_BYTES) => {
     const refusal = asRefusal(error, bodyBytes)
+    count(refusal?.code ?? 'internal')
     if (refusal) return { status: refusal.status, body: errorBody(refusal) }
     const id = newId()
     log.error({ id, where, err: error }, 'unexpected error')

@@ -4,6 +4,7 @@ import { newId } from '../domain/ids.ts'
 import { DeviceKey } from '../domain/records/device.ts'
 import { isCurrent, type Principal } from '../domain/records/principal.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { isScrapeToken } from '../fleet/metrics/scrape-token.ts'
 import { admitDevice } from '../fleet/people/devices.ts'
 import { MAX_PASSWORD_CHARS, personWith } from '../fleet/people/passwords.ts'
 import { holderOf } from '../fleet/people/tokens.ts'
@@ -53,6 +54,7 @@ export async function callerOf(fleet: Fleet, authorization: string): Promise<Cal
   if (same(token, await fleet.keys.ownerToken())) return { kind: 'owner' }
   const held = await holderOf(fleet, token)
   if (held) return { ...namedIn(held.principal), limit: held.token.grants, token: held.token.id }
+  if (await isScrapeToken(fleet, token)) return { kind: 'monitor' }
   const named = await sessionOf(fleet.keys, token)
   const session = named && (await fleet.store.get('sessions', named.id))?.value
   if (!session)

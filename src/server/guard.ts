@@ -14,7 +14,7 @@ declare module 'fastify' {
     bodyDigest: string | undefined
   }
   interface FastifyContextConfig {
-    /** Needs no token: health, sign-in, and documents and files that hold no data. */
+    /** Needs no token: health, readiness, sign-in, and documents and files that hold no data. */
     open?: boolean
     /** For programs: a browser's proof is not accepted. */
     tokenOnly?: boolean
@@ -52,12 +52,14 @@ export function guard(app: FastifyInstance, fleet: Fleet, proofs: Proofs, limits
   app.decorateRequest('bodyDigest', undefined)
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(SECURITY_HEADERS)
-    const { open = false, page = false, tokenOnly = false } = request.routeOptions.config ?? {}
+    const { open = false, page = false, tokenOnly = false, forMonitors = false } = request.routeOptions.config ?? {}
     requireOwnHost(request, own())
     if (!page) requireOwnOrigin(request, own())
     if (open) return
     request.asker = await whoAsks(fleet, proofs, request)
     limits.require(request.asker.caller)
+    if (request.asker.caller.kind === 'monitor' && !forMonitors)
+      throw new Forbidden('A scrape token opens /metrics and /metrics/json only.')
     if (request.asker.by !== 'proof') return
     if (tokenOnly) throw new Forbidden('This address is for programs, which send a token.')
     if (isWrite(request)) requireOrigin(request)

@@ -6,7 +6,7 @@ import { VIEWS } from '../../web/src/views.ts'
 import { Unauthorized } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { signOutDevice } from '../fleet/people/devices.ts'
-import { VERSION } from '../platform/version.ts'
+import { deviceOf } from '../operations/operation.ts'
 import type { ErrorPages } from './answers.ts'
 import { dropOldCookie, hasOldCookie, keyIn, signIn, signInWithPassword } from './auth.ts'
 import { type Asset, readDashboard } from './dashboard.ts'
@@ -57,7 +57,6 @@ interface Parts {
 
 /** The files a browser loads. No document holds data: pages request it like every client, and prove who asks. */
 export function addPages(app: FastifyInstance, { fleet, proofs, limits }: Parts): void {
-  app.get('/health', OPEN, async () => ({ status: 'ok', version: VERSION }))
   addSignIn(app, { fleet, proofs, limits })
 
   const docs = page('docs.html')
@@ -104,7 +103,7 @@ function addSignIn(app: FastifyInstance, { fleet, proofs, limits }: Parts): void
   })
   app.post('/sign-out', async (request, reply) => {
     const { caller } = request.asker!
-    const device = caller.kind === 'session' ? undefined : caller.device
+    const device = deviceOf(caller)
     if (device) await signOutDevice(fleet, SIGN_OUT, device)
     return reply.code(204).send()
   })

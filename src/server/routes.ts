@@ -9,6 +9,7 @@ import type { Answer, Explain } from './answers.ts'
 import { inputReader } from './input.ts'
 import { idempotencyKey } from './key.ts'
 import type { Limits } from './limits.ts'
+import { isForMonitors } from './metrics.ts'
 import { frame, type StreamLimits, Watcher } from './sse.ts'
 
 export interface Serving {
@@ -33,6 +34,7 @@ export function addOperations(app: FastifyInstance, operations: readonly Operati
       method,
       url: path,
       ...(operation.bodyBytes && { bodyLimit: operation.bodyBytes }),
+      config: { operation: operation.name, forMonitors: isForMonitors(operation) },
       handler: operation.kind === 'stream' ? streams(operation, serving) : answers(operation, serving),
     })
   }
@@ -61,7 +63,9 @@ function streams(operation: Streaming, { fleet, explain, streamLimits, openStrea
     const ending = new AbortController()
     const { signal } = ending
     openStreams.add(ending)
+    fleet.measurements.streams++
     reply.raw.once('close', () => {
+      fleet.measurements.streams--
       openStreams.delete(ending)
       letGo()
       ending.abort()

@@ -101,7 +101,7 @@ export function raw(
             status: response.statusCode!,
             headers: response.headers,
             text,
-            json: isJson ? JSON.parse(text) : undefined,
+            json: isJson && text ? JSON.parse(text) : undefined,
           })
         })
       },

@@ -16,6 +16,7 @@ import { Limits } from './limits.ts'
 import { requireSafeAddress, whyNotListening } from './listening.ts'
 import { type Log, openLog } from './log.ts'
 import { addMcp, type Endpoint } from './mcp/index.ts'
+import { addWatching, countUnroutable, measureRequests } from './metrics.ts'
 import { addOpenapi } from './openapi.ts'
 import { inUrl, type OwnNames, ownNames, reachableAt } from './origin.ts'
 import { addPages, errorPages } from './pages.ts'
@@ -73,18 +74,20 @@ export async function serve(
 
   const say = options.say ?? (line => process.stderr.write(`fleet: ${line}\n`))
   const log = options.log ?? (await openLog(fleet))
-  const explain = explainer(log, say)
+  const explain = explainer(log, say, code => fleet.measurements.refusals.add(code))
   const openStreams = new Set<AbortController>()
   let own: OwnNames = ownNames({ host, port, tls, allowedHosts })
 
-  const app = makeApp(https, explain)
+  const app = makeApp(https, explain, fleet)
   const underWay = requestsUnderWay(app)
   acceptJsonOnly(app)
   logRequests(app, log)
+  measureRequests(app, fleet, operations)
   const proofs = openProofs(fleet)
   answerErrors(app, explain, errorPages(proofs))
   const limits = new Limits()
   guard(app, fleet, proofs, limits, () => own)
+  addWatching(app, fleet)
   addPages(app, { fleet, proofs, limits })
   addOpenapi(app, operations)
   addOperations(app, operations, {
@@ -151,7 +154,7 @@ interface Tls {
   key: Buffer
 }
 
-function makeApp(https: Tls | null, explain: Explain): FastifyInstance {
+function makeApp(https: Tls | null, explain: Explain, fleet: Fleet): FastifyInstance {
   return Fastify({
     https,
     logger: false,
@@ -162,7 +165,11 @@ function makeApp(https: Tls | null, explain: Explain): FastifyInstance {
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     // No route has a schema of Fastify's. Without these, its compilers are loaded: the largest part of it.
     schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
-    frameworkErrors: (error, _, reply) => sendAnswer(reply, explain(error, 'the router')),
+    frameworkErrors: (error, _, reply) => {
+      const answer = explain(error, 'the router')
+      countUnroutable(fleet, answer.status)
+      return sendAnswer(reply, answer)
+    },
   }) as FastifyInstance
 }
 

@@ -93,6 +93,7 @@ export function addSockets(server: Server, { fleet, own, limits, openStreams, ex
     shares.set(key, share)
     share.sockets++
     open++
+    fleet.measurements.sockets = open
     const served =
       mission_id === undefined
         ? new TopicSocket(socket, { fleet, caller, limits, explain, shared: share })
@@ -107,6 +108,7 @@ export function addSockets(server: Server, { fleet, own, limits, openStreams, ex
     stopping.signal.addEventListener('abort', () => served.end(CLOSED.goingAway))
     socket.once('close', () => {
       open--
+      fleet.measurements.sockets = open
       if (--share.sockets === 0) shares.delete(key)
       openStreams.delete(stopping)
       for (const stop of stops) stop()

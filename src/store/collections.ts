@@ -62,6 +62,8 @@ export const COLLECTIONS = {
     dependency: m => m.depends_on.map(id => [id]),
     /** Queued with every dependency met, in the order in which they start: highest priority, then oldest. */
     ready: m => (m.status === 'queued' && m.ready ? [[1_000_000 - m.priority, m.queued_at ?? m.created_at]] : []),
+    /** The same by how long they wait. */
+    ready_since: m => (m.status === 'queued' && m.ready ? [[m.queued_at ?? m.created_at]] : []),
     /** Queued but not ready. The daemon goes through these once when it starts. */
     unready: m => (m.status === 'queued' && !m.ready ? [[m.created_at]] : []),
     landing: m => (m.status === 'landing' || m.undo ? [[m.project_id, m.landing_at ?? m.updated_at]] : []),

@@ -3,6 +3,7 @@ export { type Blobs, type BlobText, openBlobs } from './blobs.ts'
 export { COLLECTIONS, type Collection, type KeyPart, type RecordOf } from './collections.ts'
 export { type Lease, LeaseLost, takeLease } from './lease.ts'
 export { LaggingStore, memoryStore } from './memory/index.ts'
+export { areRecordsUpToDate } from './migrations/index.ts'
 export { openStore, openToAsk, type StoreSettings, storeOf } from './open.ts'
 export {
   type Batch,

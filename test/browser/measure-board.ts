@@ -45,7 +45,8 @@ export async function fillBoard(fleet: TestFleet, project: { id: string }, count
     if (changes.length === MAX_COMMIT_ITEMS) changes = await commit(changes)
   }
   await commit(changes)
-  const folded = { id: MISSION_COUNTS, cursor: await store.tail(), counts, projects: { [project.id]: counts } } as const
+  const cursor = await store.tail()
+  const folded = { id: MISSION_COUNTS, cursor, counts, projects: { [project.id]: counts }, totals: null } as const
   const before = await store.get('counts', MISSION_COUNTS)
   await store.commit({ changes: [put('counts', folded, before?.version ?? 'absent')] })
 

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { UP } from '../../daemon/background.ts'
 import { answeringServer, type Running } from '../../daemon/running.ts'
@@ -8,23 +9,33 @@ import { type Cli, collected, does } from '../command.ts'
 import { homeOf } from '../server.ts'
 import { settingsFrom } from './config.ts'
 
-export function addServer(program: Command): void {
-  const up = program
-    .command('up')
-    .description('start the fleet; if it is up, print the link')
-    .option('-d, --detach', 'run in the background')
+/** Where the server listens. */
+export const addListening = (command: Command): Command =>
+  command
     .option('--host <address>', 'listen on this address (default: 127.0.0.1)')
     .option('--port <n>', 'listen on this port (default: the one used before, at first 3847)', portFrom)
     .option('--tls-cert <file>', 'TLS certificate (PEM)')
     .option('--tls-key <file>', 'TLS key (PEM)')
     .option('--allow-host <names>', 'other host names to accept, such as the one of a proxy', collected)
     .option('--allow-insecure', 'accept other machines without TLS')
+
+export function addServer(program: Command): void {
+  const up = program
+    .command('up')
+    .description('start the fleet; if it is up, print the link')
+    .option('-d, --detach', 'run in the background')
+  addListening(up)
     .option('--set <key=value>', 'a setting for this run; may be repeated', repeated)
+    .option('--stop', 'stop the fleet instead: fleet down')
+    .option('--status', 'show the state instead: fleet status')
     .addOption(new Option('--into-log', 'print no sign-in links').hideHelp())
   does(up, async (cli, _, options) => {
+    if (options.stop) return stopFleet(cli, false)
+    if (options.status) return (await import('../status.ts')).showStatus(cli)
     const home = openHome(homeOf(cli.where))
     const running = await answeringServer(home)
-    if (running && !options.intoLog) return tellUp(cli, home, running, argumentsFrom(options).length > 0)
+    if (running && !options.intoLog)
+      return tellUp(cli, home, running, argumentsFrom(options, cli.terminal.streams.cwd).length > 0)
     return options.detach ? startDetached(cli, home, options) : startHere(cli, home, options)
   })
 
@@ -32,15 +43,17 @@ export function addServer(program: Command): void {
     .command('down')
     .description('stop the fleet; agents continue, and the next fleet up picks them up')
     .option('--agents', 'stop agents and previews first; their work is kept')
-  does(down, async (cli, _, options) => {
-    const { stopServer } = await import('../../daemon/stop.ts')
-    const resume = options.agents ? await (await import('../stop-agents.ts')).stopAgents(cli) : undefined
-    const stopped = await stopServer(openHome(homeOf(cli.where)))
-    await resume?.()
-    cli.terminal.tell({ stopped }, () =>
-      cli.terminal.print(stopped ? 'The fleet is down.' : 'No fleet is running on this home.'),
-    )
-  })
+  does(down, async (cli, _, options) => stopFleet(cli, options.agents === true))
+}
+
+async function stopFleet(cli: Cli, agents: boolean): Promise<undefined> {
+  const { stopServer } = await import('../../daemon/stop.ts')
+  const resume = agents ? await (await import('../stop-agents.ts')).stopAgents(cli) : undefined
+  const stopped = await stopServer(openHome(homeOf(cli.where)))
+  await resume?.()
+  cli.terminal.tell({ stopped }, () =>
+    cli.terminal.print(stopped ? 'The fleet is down.' : 'No fleet is running on this home.'),
+  )
 }
 
 function portFrom(text: string): number {
@@ -104,17 +117,19 @@ async function startDetached(cli: Cli, home: Home, options: Record<string, unkno
   const { startInBackground } = await import('../../daemon/background.ts')
   const { welcome } = await import('../welcome.ts')
   const { signInUrl } = await import('../../platform/tokens.ts')
-  const running = await startInBackground(home, cli.where, argumentsFrom(options))
+  const running = await startInBackground(home, cli.where, argumentsFrom(options, cli.terminal.streams.cwd))
   await welcome(cli, home, { url: running.url, signIn: await signInUrl(openKeys(home), running.url, Date.now()) })
 }
 
-function argumentsFrom(options: Record<string, unknown>): string[] {
+/** The same options for a server that starts in another folder. */
+export function argumentsFrom(options: Record<string, unknown>, cwd: string): string[] {
   const { host, port, tlsCert, tlsKey, allowedHosts, allowInsecure } = listeningFrom(options)
+  const whole = (file: string | undefined) => file && resolve(cwd, file)
   const named: [string, unknown][] = [
     ['--host', host],
     ['--port', port],
-    ['--tls-cert', tlsCert],
-    ['--tls-key', tlsKey],
+    ['--tls-cert', whole(tlsCert)],
+    ['--tls-key', whole(tlsKey)],
     ['--allow-host', allowedHosts?.join(',')],
   ]
   return [

@@ -121,6 +121,8 @@ export const EVENT_KINDS = [
   'principal_ended',
   'token_made',
   'token_revoked',
+  'scrape_token_made',
+  'scrape_token_revoked',
   'device_signed_in',
   'device_signed_out',
   'plugin_enabled',

@@ -27,6 +27,8 @@ export const FleetState = z.object({
   fault_counts: z.record(z.string(), z.number().int()).default({}),
   /** Saved views of the board. */
   board_views: z.array(BoardView).default([]),
+  /** What a scraper shows to read measurements. Only its hash is kept. */
+  scrape_token: z.object({ hash: z.string(), created_at: Timestamp }).nullable().default(null),
   updated_at: Timestamp,
 })
 export type FleetState = z.infer<typeof FleetState>
@@ -43,11 +45,18 @@ export type Receipt = z.infer<typeof Receipt>
 
 /** How many missions are in each status, folded from events up to the cursor. A reader folds the rest. */
 export const MISSION_COUNTS = 'missions'
+/** What ended sessions add up to. It only grows: what a deleted mission used stays counted. */
+export const Totals = z.object({
+  sessions: z.record(z.string(), z.record(z.string(), z.number().int())).describe('by agent and outcome'),
+  usage: z.record(z.string(), Usage).describe('by agent'),
+})
+export type Totals = z.infer<typeof Totals>
 export const Counts = z.object({
   id: z.literal(MISSION_COUNTS),
   cursor: z.string().nullable(),
   counts: z.record(z.string(), z.number().int()),
   projects: z.record(Id, z.record(z.string(), z.number().int())).default({}).describe('the same for each project'),
+  totals: Totals.nullable().default(null).describe('null: an earlier version wrote this record'),
 })
 export type Counts = z.infer<typeof Counts>
 

@@ -4,6 +4,7 @@ import type { Session } from '../../domain/records/session.ts'
 import { effective } from '../../domain/rules/effective.ts'
 import * as life from '../../domain/rules/life.ts'
 import { isReady, waitsFor } from '../../domain/rules/waiting.ts'
+import { secondsBetween } from '../../platform/measurements.ts'
 import { type Change, type Check, Conflict, type Stored, Unavailable } from '../../store/index.ts'
 import { diskShareOf } from '../disk/limits.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
@@ -150,6 +151,8 @@ export class Dispatcher implements Reactor {
       ? [life.about(mission, 'unknown_model', this.#by(), { session_id: session.id, cause: doubt })]
       : []
     await this.#fleet.commit('commit.session-start', { changes, checks, events: [...step.events, ...warning] })
+    const { dispatchSeconds } = this.#fleet.measurements
+    dispatchSeconds.add(secondsBetween(mission.queued_at ?? mission.created_at, this.#fleet.now()))
     this.#gate.forget(mission.id)
     this.#runs.begin(session)
   }

@@ -84,4 +84,5 @@ async function noteEvidence(fleet: Fleet, subject: Subject, check: Check, result
     if (!(await fleet.store.get('evidence', evidence.id)))
       await fleet.commit('commit.evidence', { changes: [put('evidence', evidence, 'absent')], events: [event] })
   })
+  fleet.measurements.checkSeconds.add(result.seconds, passed ? 'passed' : 'failed')
 }

@@ -4,6 +4,7 @@ import { unapprovedAmong } from '../../domain/rules/candidate.ts'
 import * as landings from '../../domain/rules/landing.ts'
 import * as life from '../../domain/rules/life.ts'
 import { type Advanced, placeAt, tellBase } from '../../git/index.ts'
+import { secondsBetween } from '../../platform/measurements.ts'
 import { type Change, Unavailable } from '../../store/index.ts'
 import { liveSessions } from '../dispatch/capacity.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
@@ -132,6 +133,7 @@ async function landed(fleet: Fleet, work: Work, { checked: _, ...landing }: Land
     ]
     await fleet.commit('commit.landed', { changes, events: step.events })
   })
+  fleet.measurements.landingSeconds.add(secondsBetween(since(work.mission), fleet.now()))
   await tellSessions(fleet, work)
 }
 

@@ -194,7 +194,8 @@ export class ScopedStore implements Store {
     for (const tally of Object.values(projects))
       for (const [status, count] of Object.entries(tally)) sums[status] = (sums[status] ?? 0) + count
     const cursor = counts.cursor && (await this.#seal()).close(counts.cursor)
-    return { ...counts, projects, counts: sums, cursor }
+    // Of all projects together.
+    return { ...counts, projects, counts: sums, totals: null, cursor }
   }
 
   /** A fault is shown to whoever sees the record that it is about. */

@@ -254,7 +254,7 @@ async function commitEnd(
     )
     const next = endedRecord(session.value, { ending, work, over }, now.now)
     const proposal = answer && 'plan' in answer ? await proposed(fleet, step.mission, answer.plan, now) : null
-    const events = [...eventsOf(step, ended.id, { ending, over, talk }, now), ...(proposal?.events ?? [])]
+    const events = [...eventsOf(step, next, { ending, over, talk }, now), ...(proposal?.events ?? [])]
     const changes = [
       put('missions', step.mission, mission.version),
       put('sessions', next, session.version),
@@ -307,11 +307,12 @@ function endedRecord(
 
 function eventsOf(
   step: ReturnType<typeof missionAfter>,
-  session_id: string,
+  { id: session_id, agent, usage }: Session,
   { ending, over, talk }: Pick<End, 'ending' | 'over'> & { talk: TalkLeft },
   now: By,
 ): NewEvent[] {
-  const data = { outcome: ending.outcome, exit_code: over.exit.code }
+  // Totals are folded from this event, so it has everything they count.
+  const data = { outcome: ending.outcome, exit_code: over.exit.code, agent, usage }
   return [
     ...(over.swept ? [about(step.mission, 'swept', now, { session_id, data: { processes: over.swept } })] : []),
     about(step.mission, 'session_ended', now, { session_id, cause: ending.reason, data }),

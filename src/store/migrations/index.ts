@@ -38,6 +38,10 @@ export async function bringRecordsUpToDate(
   }
 }
 
+/** Whether nothing is left to bring up to date. */
+export const areRecordsUpToDate = async (store: Store): Promise<boolean> =>
+  (await stepsDone(store)).done === STEPS.length
+
 /** If the record cannot be read, all steps run again. */
 async function stepsDone(store: Store): Promise<{ done: number; expects: Version | 'absent' }> {
   try {

@@ -225,6 +225,7 @@ test('a store that counted missions without their projects counts them anew, up 
       cursor: tail,
       counts: { draft: 2, done: 2 },
       projects: { p: { draft: 2, done: 1 }, q: { done: 1 } },
+      totals: null,
     },
     version: '5',
   })

@@ -38,6 +38,8 @@ export const MIGRATIONS: readonly Migration[] = [
   // People, their tokens, and runs of checks.
   createTables,
   countRecords,
+  // By when they became ready.
+  renewIndexes,
 ]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`
@@ -110,7 +112,7 @@ function writeDownDefaults(db: Database): void {
 function countMissions(db: Database): void {
   const rows = db.prepare(`SELECT body FROM ${tableOf('missions')}`).all() as Row[]
   if (!rows.length) return
-  const record: RecordOf<'counts'> = { id: MISSION_COUNTS, cursor: null, counts: {}, projects: {} }
+  const record: RecordOf<'counts'> = { id: MISSION_COUNTS, cursor: null, counts: {}, projects: {}, totals: null }
   for (const { body } of rows) {
     const { status, project_id } = revive('missions', body)
     record.projects[project_id] ??= {}

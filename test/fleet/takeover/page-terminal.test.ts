@@ -8,6 +8,7 @@ import { WebSocket } from 'ws'
 import { sessionToken } from '../../../src/platform/tokens.ts'
 import { aBrowser } from '../../../src/server/browser.testkit.ts'
 import { eventually } from '../../kit/fleet.ts'
+import { seriesIn, valueIn } from '../../kit/metrics.ts'
 import { aScene, type Scene } from '../../kit/scene.ts'
 
 const STAND_IN = join(import.meta.dirname, '../../fixtures/hands')
@@ -48,6 +49,9 @@ const isReady = (s: Scene, id: string) =>
   })
 const ticketFor = async (s: Scene, id: string): Promise<string> =>
   (await post(s, `/api/missions/${id}/terminal`)).json.ticket
+
+const connections = async (s: Scene): Promise<number | undefined> =>
+  valueIn(seriesIn(await (await s.fleet.http('/metrics')).text()), 'fleet_websocket_connections')
 
 interface Page {
   socket: WebSocket
@@ -96,9 +100,12 @@ test('a page types into the client, another window takes it, and the mission is 
   const second = open(s.url, await ticketFor(s, id))
   await second.sees('did write person.txt')
   expect(await first.over).toBe(4409)
+  await eventually('one connection to be counted', async () => (await connections(s)) === 1 || undefined)
   expect(await post(s, `/api/missions/${id}/takeover/page`)).toMatchObject({ status: 409 })
   second.type('exit\r')
   await second.sees('[{"kind":"exited","code":0}]')
+  second.socket.terminate()
+  await eventually('no connection to be counted', async () => (await connections(s)) === 0 || undefined)
   expect(await post(s, `/api/missions/${id}/hand-back`)).toMatchObject({ status: 200 })
   const done = await s.fleet.until(id, 'review')
   expect(done).toMatchObject({ taken_over: null })

@@ -110,10 +110,25 @@ test('every operation that answers is in one set under one name, and nothing is 
   const offered = new Set(TOOLS.map(({ operation }) => operation?.name))
   const missing = OPERATIONS.filter(({ name, kind }) => kind !== 'stream' && !offered.has(name)).map(({ name }) => name)
   expect(missing.toSorted()).toEqual([
-    ...['add_service', 'call_plugin_tool', 'configure_plugin', 'connect_client', 'continue_on_phone'],
+    ...[
+      'add_service',
+      'call_plugin_tool',
+      'configure_plugin',
+      'connect_client',
+      'continue_on_phone',
+      'create_scrape_token',
+    ],
     ...['disconnect_client', 'get_mission_image', 'get_notification', 'get_notification_settings', 'invite_again'],
     ...['invite_person', 'list_names', 'list_tokens', 'make_token', 'open_live', 'open_terminal', 'preview_connection'],
-    ...['remove_person', 'revoke_token', 'set_notification_settings', 'set_password', 'set_roles', 'sign_out_person'],
+    ...[
+      'remove_person',
+      'revoke_scrape_token',
+      'revoke_token',
+      'set_notification_settings',
+      'set_password',
+      'set_roles',
+      'sign_out_person',
+    ],
     ...['subscribe_browser', 'take_over_in_page', 'test_notifications'],
     'unsubscribe_browser',
   ])

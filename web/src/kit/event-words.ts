@@ -138,6 +138,8 @@ const WORDS: Record<Kind, Words | Deed> = {
   notification_failed: 'Could not send a notification',
   board_view_saved: data => named('Saved a view of the board', data.name),
   board_view_deleted: data => named('Deleted a view of the board', data.name),
+  scrape_token_made: did('Created the token for measurements'),
+  scrape_token_revoked: did('Revoked the token for measurements'),
   template_saved: did(data => named('Saved a template', data.name)),
   template_deleted: did(data => named('Deleted a template', data.name)),
   restored: 'Restored from a backup',
