@@ -25,6 +25,14 @@ function requirePerson(caller: Caller): void {
   if (!isPerson(caller)) throw new Forbidden('Only a person can sign a device in.')
 }
 
+/** A browser has all roles of its person, for thirty days. A token that has less must not turn into one. */
+function requireWhole(caller: Caller): void {
+  if (isPrincipal(caller) && (caller.limit !== null || caller.expires_at))
+    throw new Forbidden('A token that is limited or expires signs no device in.', {
+      try: 'Use a browser that is signed in, or ask an owner of this fleet for a link.',
+    })
+}
+
 /** The owner manages all browsers; a person their own. */
 const isOwn = (caller: Caller, { principal_id }: Device): boolean =>
   isPrincipal(caller) ? principal_id === caller.id : true
@@ -74,6 +82,7 @@ export const devices = [
     }),
     run: async ({ fleet, caller }, { name, address }) => {
       requirePerson(caller)
+      requireWhole(caller)
       const addresses = isHeld(fleet.home.path) ? (readDaemon(fleet.home.path)?.reachable_at ?? []) : []
       if (address !== undefined && !addresses.includes(address))
         throw new InvalidInput('address', `is not an address of this server: ${address}`, {

@@ -44,6 +44,15 @@ function requireCovered(caller: Caller, ...lists: (readonly Grant[])[]): void {
     throw new Forbidden('You cannot give roles that you do not have yourself.')
 }
 
+/** A token that ends must not live on in one that does not. */
+function requireNoLonger(caller: Caller, expires_at: string | null): void {
+  if (!isPrincipal(caller) || !caller.expires_at) return
+  if (expires_at === null || Date.parse(expires_at) > Date.parse(caller.expires_at))
+    throw new Forbidden('A token makes none that lasts longer than itself.', {
+      try: `Let it end at ${caller.expires_at} or before.`,
+    })
+}
+
 const viewOf = ({ epoch: _, ...principal }: Principal): z.infer<typeof PrincipalView> => principal
 
 const tokenView = (fleet: Fleet, { hash: _, epoch: __, ...token }: AccessToken): z.infer<typeof TokenView> => ({
@@ -289,6 +298,7 @@ export const people = [
       if (grants && !covers(principal.grants, grants))
         throw new InvalidInput('grants', `are more than ${principal.name} has`)
       requireCovered(context.caller, grants ?? principal.grants)
+      requireNoLonger(context.caller, expires_at)
       const wanted = { name, grants, expires_at }
       const { token, record } = await makeToken(context.fleet, ask(context, 'make_token'), principal, wanted)
       return { token, details: tokenView(context.fleet, record) }

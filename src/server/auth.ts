@@ -50,7 +50,10 @@ async function callerOf(fleet: Fleet, authorization: string): Promise<Caller> {
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
   if (same(token, await fleet.keys.ownerToken())) return { kind: 'owner' }
   const held = await holderOf(fleet, token)
-  if (held) return { ...namedIn(held.principal), limit: held.token.grants, token: held.token.id }
+  if (held) {
+    const { grants: limit, id, expires_at } = held.token
+    return { ...namedIn(held.principal), limit, token: id, expires_at }
+  }
   const named = await sessionOf(fleet.keys, token)
   const session = named && (await fleet.store.get('sessions', named.id))?.value
   if (!session)

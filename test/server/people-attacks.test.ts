@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { aScene, type SceneOptions } from '../kit/scene.ts'
+
+interface Grant {
+  role: string
+  project_id: string | null
+}
+
+/** A real server with two projects, attacked over HTTP by people with tokens. */
+async function aTeam(options: SceneOptions = {}) {
+  const scene = await aScene({ project: { landing: 'review' }, ...options })
+  const { fleet } = scene
+  const foreign = await fleet.project((await scene.repository()).path, { name: 'secret-plans' })
+  const { url } = (await fleet.call('system_status', {})).server as { url: string }
+  const as = (token: string) => async (method: string, path: string, body?: object, signal?: AbortSignal) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      signal,
+      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, text, json: <T = Record<string, unknown>>() => JSON.parse(text) as T }
+  }
+  const enter = async (name: string, grants: Grant[], token: object = {}, kind: 'person' | 'service' = 'person') => {
+    await fleet.call(kind === 'person' ? 'invite_person' : 'add_service', { name, grants })
+    const made = await fleet.call<{ token: string; details: { id: string } }>('make_token', {
+      ...{ principal_id: name, name: 'test' },
+      ...token,
+    })
+    return { name, token: made.token, tokenId: made.details.id, ask: as(made.token) }
+  }
+  return { ...scene, url, foreign, enter, as }
+}
+
+test('a token with less than its person signs no browser in, and makes none that lasts longer', async () => {
+  const { project, enter } = await aTeam()
+  const role = { role: 'team-lead', project_id: project.id }
+  const limited = await enter('Grace', [role], { grants: [{ role: 'monitor', project_id: project.id }] })
+  expect((await limited.ask('POST', '/api/devices', {})).status).toBe(403)
+  const expires_at = new Date(Date.now() + 3600_000).toISOString()
+  const short = await enter('Linus', [role], { expires_at })
+  expect((await short.ask('POST', '/api/devices', {})).status).toBe(403)
+  expect((await short.ask('POST', '/api/tokens', { name: 'for ever' })).status).toBe(403)
+  expect((await short.ask('POST', '/api/tokens', { name: 'as long', expires_at })).status).toBe(200)
+})
+
