@@ -10,8 +10,10 @@ import {
   principalsOf,
   setGrants,
   signOutEverywhere,
+  withProjects,
 } from '../fleet/people/principals.ts'
 import { makeToken, revokeToken, tokensOf } from '../fleet/people/tokens.ts'
+import { viewOf as scopedTo } from '../fleet/people/view.ts'
 import { lookUp } from '../fleet/records.ts'
 import { deviceUrl, INVITATION_LASTS_MS } from '../platform/tokens.ts'
 import { isHeld, readDaemon } from '../store/index.ts'
@@ -19,7 +21,7 @@ import { isPerson, isPrincipal, reachFor } from './authorize.ts'
 import { ask, ProjectRef, Ref } from './inputs.ts'
 import { type Caller, type Context, command, type Principal as PrincipalCaller, query } from './operation.ts'
 import { PERMISSIONS, type Permission } from './permissions.ts'
-import { covers, isEmpty, ROLE_PERMISSIONS, ROLE_WORDS, ROLES } from './roles.ts'
+import { covers, isEmpty, ROLE_PERMISSIONS, ROLE_WORDS, ROLES, sightOf } from './roles.ts'
 
 const WantedGrants = z
   .array(Grant.extend({ project_id: ProjectRef.nullable().default(null).describe('empty: in the whole fleet') }))
@@ -90,6 +92,19 @@ async function meant(context: Context, ref: string | undefined): Promise<Princip
   const isSelf = isPrincipal(caller) && found?.value.id === caller.id
   if (!found || !(isSelf || managesPeople(caller))) throw new NotFound('person or service', ref)
   return found.value
+}
+
+/** What a token is limited to. A project that its principal may not see is not told apart from one that is not. */
+async function ownGrants({ fleet }: Context, principal: Principal, wanted: Grant[]): Promise<Grant[]> {
+  const sight = sightOf(principal.grants)
+  const seen = sight === 'fleet' ? fleet : scopedTo(fleet, sight)
+  const grants = await withProjects(seen, wanted).catch(error => {
+    if (error instanceof NotFound) return undefined
+    throw error
+  })
+  if (!grants || !covers(principal.grants, grants))
+    throw new InvalidInput('grants', `are more than ${principal.name} has`)
+  return grants
 }
 
 const managesPeople = (caller: Caller): boolean =>
@@ -292,11 +307,10 @@ export const people = [
       expires_at: Timestamp.nullable().default(null).describe('empty: it does not expire'),
     }),
     output: z.object({ token: z.string(), details: TokenView }),
-    run: async (context, { principal_id, name, grants, expires_at }) => {
+    run: async (context, { principal_id, name, grants: wantedGrants, expires_at }) => {
       requirePerson(context.caller)
       const principal = await meant(context, principal_id)
-      if (grants && !covers(principal.grants, grants))
-        throw new InvalidInput('grants', `are more than ${principal.name} has`)
+      const grants = wantedGrants && (await ownGrants(context, principal, wantedGrants))
       requireCovered(context.caller, grants ?? principal.grants)
       requireNoLonger(context.caller, expires_at)
       const wanted = { name, grants, expires_at }

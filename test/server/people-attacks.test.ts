@@ -45,3 +45,13 @@ test('a token with less than its person signs no browser in, and makes none that
   expect((await short.ask('POST', '/api/tokens', { name: 'as long', expires_at })).status).toBe(200)
 })
 
+
+test('a project in the roles of a token can be named, as everywhere', async () => {
+  const { fleet, project, enter } = await aTeam()
+  const limit = { grants: [{ role: 'monitor', project_id: 'test' }] }
+  const grace = await enter('Grace', [{ role: 'team-lead', project_id: project.id }], limit)
+  expect((await grace.ask('GET', `/api/projects/${project.id}`)).status).toBe(200)
+  const foreign = { principal_id: 'Grace', name: 'x', grants: [{ role: 'monitor', project_id: 'secret-plans' }] }
+  await expect(fleet.call('make_token', foreign)).rejects.toThrow('more than Grace has')
+})
+
