@@ -55,3 +55,25 @@ test('a project in the roles of a token can be named, as everywhere', async () =
   await expect(fleet.call('make_token', foreign)).rejects.toThrow('more than Grace has')
 })
 
+const draft = (project: { id: string }, more: object = {}) => ({
+  ...{ project_id: project.id, title: 'Work', detailed_prompt: 'echo x > x.txt', agent: 'shell' },
+  ...more,
+})
+
+test('somebody who may not land sets no mission to land by itself', async () => {
+  const { fleet, project, enter } = await aTeam()
+  const lead = await enter('lead', [{ role: 'team-lead', project_id: project.id }])
+  const coordinator = await enter('coordinator', [{ role: 'coordinator', project_id: project.id }])
+  const worker = await enter('worker', [{ role: 'worker', project_id: project.id }])
+  const made = (await coordinator.ask('POST', '/api/missions', draft(project))).json<{ id: string }>()
+  const update = await coordinator.ask('PUT', `/api/missions/${made.id}`, { landing: 'auto' })
+  expect(update.status).toBe(403)
+  expect((await lead.ask('PUT', `/api/missions/${made.id}`, { landing: 'auto' })).status).toBe(200)
+  await fleet.call('save_template', { name: 'lands', mission_id: made.id })
+  for (const who of [coordinator, worker]) {
+    const from = await who.ask('POST', '/api/templates/lands/missions', { project_id: project.id, title: 'x' })
+    expect(from.status, who.name).toBe(403)
+  }
+  expect((await lead.ask('POST', '/api/templates/lands/missions', { project_id: project.id })).status).toBe(200)
+})
+

@@ -1,0 +1,7 @@
+import type { Permission } from './permissions.ts'
+
+/** Settings that decide about the work of a mission ahead need what the decision itself needs, wherever they are set. */
+export function neededFor(settings: object): readonly Permission[] {
+  const { landing } = settings as { landing?: unknown }
+  return landing === 'auto' || landing === 'pull-request' ? ['missions.land'] : []
+}
