@@ -77,3 +77,18 @@ test('somebody who may not land sets no mission to land by itself', async () => 
   expect((await lead.ask('POST', '/api/templates/lands/missions', { project_id: project.id })).status).toBe(200)
 })
 
+test('a workflow that lands the winner itself needs the permission to land', async () => {
+  const { project, enter } = await aTeam()
+  const coordinator = await enter('coordinator', [{ role: 'coordinator', project_id: project.id }])
+  const stages = [
+    { name: 'one', prompt: 'echo 1 > a.txt', agent: 'shell' },
+    { name: 'two', prompt: 'echo 2 > a.txt', agent: 'shell' },
+    { name: 'judge', prompt: 'echo one', agent: 'shell', depends_on: ['one', 'two'], chooses: ['one', 'two'] },
+  ]
+  const wanted = { project_id: project.id, task_prompt: 'x', stages }
+  expect((await coordinator.ask('POST', '/api/workflows', wanted)).status).toBe(403)
+  const ready = { project_id: project.id, task_prompt: 'x', use: 'competition-and-judge', agents: ['shell', 'shell', 'shell'] }
+  const answer = await coordinator.ask('POST', '/api/workflows', ready)
+  expect(answer.status, answer.text).toBe(403)
+})
+
