@@ -92,3 +92,11 @@ test('a workflow that lands the winner itself needs the permission to land', asy
   expect(answer.status, answer.text).toBe(403)
 })
 
+test('whoever may not create projects creates none by planning', async () => {
+  const { fleet, enter } = await aTeam()
+  const coordinator = await enter('coordinator', [{ role: 'coordinator', project_id: null }])
+  const path = `${fleet.root}/made-by-planning`
+  const answer = await coordinator.ask('POST', '/api/plan', { prompt: 'x', project_path: path, landing: 'auto' })
+  expect(answer.status, answer.text).toBe(403)
+})
+
