@@ -34,7 +34,7 @@ export const mayUse = (operation: Operation, caller: Caller): boolean => refusal
 function refusalOf(operation: Operation, caller: Caller): Forbidden | undefined {
   const { name, agentMay, may } = operation
   if (caller.kind === 'session') return agentMay ? undefined : notForSessions(name)
-  if (may === 'approvals.decide' && !isPerson(caller)) return new Forbidden('Only a person decides about permissions.')
+  if (may === 'approvals.decide' && !isPerson(caller)) return onlyPeopleDecide()
   return isPrincipal(caller) && isEmpty(reachFor(caller, may)) ? notAllowed(operation) : undefined
 }
 
@@ -52,14 +52,13 @@ export async function authorize(
     if (!operation.agentMay!(caller, input)) throw notForSessions(operation.name)
     return fleet
   }
+  const needed = operation.mayAlso?.(input) ?? []
+  if (needed.includes('approvals.decide') && !isPerson(caller)) throw onlyPeopleDecide()
   if (caller.kind === 'owner') return fleet
-  for (const also of operation.mayAlso?.(input) ?? [])
-    if (isEmpty(reachFor(caller, also))) throw notAllowed(operation, also)
+  for (const also of needed) if (isEmpty(reachFor(caller, also))) throw notAllowed(operation, also)
   // Its own browsers and tokens are in no project.
   if (operation.may === 'self.manage') return fleet
-  const reach = [operation.may, ...(operation.mayAlso?.(input) ?? [])]
-    .map(permission => reachFor(caller, permission))
-    .reduce(both)
+  const reach = [operation.may, ...needed].map(permission => reachFor(caller, permission)).reduce(both)
   if (reach === 'fleet') return fleet
   if (touchesFleet(operation, input))
     throw new Forbidden(`${operation.name} concerns the whole fleet, and your role does not.`, {
@@ -129,6 +128,8 @@ async function requireInReach(
     if (projectId !== undefined && !reach.has(projectId)) throw notAllowed(operation)
   }
 }
+
+const onlyPeopleDecide = (): Forbidden => new Forbidden('Only a person decides about permissions.')
 
 const notForSessions = (name: string): Forbidden =>
   new Forbidden(`The token of a session may not use ${name}.`, { try: 'An agent can ask only about its own mission.' })

@@ -100,3 +100,18 @@ test('whoever may not create projects creates none by planning', async () => {
   expect(answer.status, answer.text).toBe(403)
 })
 
+test('an automatic answer to permission requests is a decision about them', async () => {
+  const { project, enter } = await aTeam()
+  const coordinator = await enter('coordinator', [{ role: 'coordinator', project_id: project.id }])
+  const service = await enter('bot', [{ role: 'team-lead', project_id: project.id }], {}, 'service')
+  const lead = await enter('lead', [{ role: 'team-lead', project_id: project.id }])
+  const allow = { approvals: 'ask', answer_within_seconds: 1, otherwise: 'allow' }
+  for (const who of [coordinator, service])
+    expect((await who.ask('POST', '/api/missions', draft(project, allow))).status, who.name).toBe(403)
+  const made = (await coordinator.ask('POST', '/api/missions', draft(project))).json<{ id: string }>()
+  for (const who of [coordinator, service])
+    expect((await who.ask('PUT', `/api/missions/${made.id}`, allow)).status, who.name).toBe(403)
+  // A script asks for nothing, which is said to whoever may.
+  expect((await lead.ask('PUT', `/api/missions/${made.id}`, allow)).status).toBe(409)
+})
+
