@@ -115,3 +115,14 @@ test('an automatic answer to permission requests is a decision about them', asyn
   expect((await lead.ask('PUT', `/api/missions/${made.id}`, allow)).status).toBe(409)
 })
 
+test('worktrees on disk of another project are not listed or counted', async () => {
+  const { fleet, project, foreign, enter } = await aTeam()
+  const lead = await enter('lead', [{ role: 'team-lead', project_id: project.id }])
+  const hidden = await fleet.mission(foreign, 'echo x > x.txt', { title: 'hidden work', landing: 'review' })
+  await fleet.until(hidden.id, 'review')
+  const listed = await lead.ask('GET', '/api/worktrees')
+  expect(listed.json()).toEqual({ worktrees: [], bytes: 0 })
+  const status = (await lead.ask('GET', '/api/system/status')).json<{ disk: Record<string, number> }>()
+  expect(status.disk).toMatchObject({ worktrees: 0, worktree_bytes: 0, transcript_bytes: 0 })
+})
+
