@@ -4,7 +4,7 @@ import { requireTerminal } from '../domain/rules/terminal.ts'
 import { lookUp } from '../fleet/records.ts'
 import type { HeldTerminals } from '../fleet/takeover/held.ts'
 import { takeOverMission } from '../fleet/takeover/takeover.ts'
-import { isPerson } from './authorize.ts'
+import { isPerson, isPrincipal } from './authorize.ts'
 import { ask, Ref } from './inputs.ts'
 import { type Context, command, deviceOf } from './operation.ts'
 import { MissionView, missionView } from './views.ts'
@@ -59,8 +59,12 @@ export const terminals = [
       const { value } = await lookUp(context.fleet, 'missions', mission_id)
       if (!host.holds(value))
         throw new NotAllowed(`Mission ${value.id} is not taken over in a page.`, { try: `fleet takeover ${value.id}` })
-      const device = deviceOf(context.caller)
-      return host.tickets.issue({ mission_id: value.id, device }, Date.parse(context.fleet.now()))
+      const { caller } = context
+      const by = isPrincipal(caller)
+        ? { token: caller.token, expires_at: caller.expires_at, since: [...caller.grants] }
+        : {}
+      const grant = { mission_id: value.id, device: deviceOf(caller), ...by }
+      return host.tickets.issue(grant, Date.parse(context.fleet.now()))
     },
   }),
 ]

@@ -3,11 +3,11 @@ import type { Duplex } from 'node:stream'
 import type { WebSocket, WebSocketServer } from 'ws'
 import { Forbidden, Refusal, Unauthorized } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { isSignedIn } from '../fleet/people/devices.ts'
+import { standingOf } from '../fleet/people/signed-in.ts'
 import type { Grant } from '../fleet/people/tickets.ts'
 import type { Log } from './log.ts'
 import { type OwnNames, requireOrigin, requireOwnHost, requireOwnOrigin } from './origin.ts'
-import { endWithSignOut } from './routes.ts'
+import { endWithSignIn } from './routes.ts'
 import { CLOSED, showTerminal } from './terminal-socket.ts'
 
 interface Sockets {
@@ -45,7 +45,7 @@ export function addSockets(server: Server, { fleet, own, openStreams, log }: Soc
     const [, ticket] = protocols.map(each => TICKET.exec(each)).find(found => found) ?? []
     const now = Date.parse(fleet.now())
     const grant = ticket && protocols.includes(PROTOCOL) ? fleet.terminals.host?.tickets.take(ticket, now) : undefined
-    if (!grant || (grant.device !== undefined && !(await isSignedIn(fleet, grant.device))))
+    if (!grant || (await standingOf(fleet, grant, grant.since)) !== 'in')
       throw new Unauthorized('This ticket is not valid.')
     return grant
   }
@@ -54,11 +54,11 @@ export function addSockets(server: Server, { fleet, own, openStreams, log }: Soc
     open++
     const ending = new AbortController()
     openStreams.add(ending)
-    const stopLooking = endWithSignOut(fleet, { kind: 'owner', device: grant.device }, ending)
+    const stopLooking = endWithSignIn(fleet, grant, ending)
     const stopPinging = keepAlive(socket)
     const isOver = showTerminal(socket, fleet, grant, log)
     ending.signal.addEventListener('abort', async () => {
-      const isSignedOut = grant.device !== undefined && !(await isSignedIn(fleet, grant.device).catch(() => true))
+      const isSignedOut = (await standingOf(fleet, grant, grant.since).catch(() => 'in')) !== 'in'
       isOver({ signedOut: isSignedOut })
       close(socket, isSignedOut ? CLOSED.signedOut : CLOSED.goingAway)
     })

@@ -126,3 +126,29 @@ test('worktrees on disk of another project are not listed or counted', async () 
   expect(status.disk).toMatchObject({ worktrees: 0, worktree_bytes: 0, transcript_bytes: 0 })
 })
 
+test('a long call ends when its token, its person or a role does', async () => {
+  const { fleet, project, enter, gate } = await aTeam()
+  const held = gate('held')
+  const mission = await fleet.mission(project, held.wait)
+  await fleet.until(mission.id, 'running')
+  const watcher = await enter('watcher', [{ role: 'monitor', project_id: project.id }])
+  const waiting = watcher.ask('GET', `/api/missions/${mission.id}/wait?timeout_seconds=60`, undefined, AbortSignal.timeout(8000))
+  await new Promise(resolve => setTimeout(resolve, 300))
+  const from = performance.now()
+  await fleet.call('remove_person', { principal_id: 'watcher' })
+  const answer = await waiting
+  expect(performance.now() - from).toBeLessThan(1500)
+  expect(answer.status).toBe(401)
+  expect(answer.text).not.toContain(mission.id)
+  held.open()
+})
+
+test('a stream ends when its token expires, although nothing happens', async () => {
+  const { project, url, enter } = await aTeam()
+  const expires_at = new Date(Date.now() + 2500).toISOString()
+  const watcher = await enter('watcher', [{ role: 'monitor', project_id: project.id }], { expires_at })
+  const stream = await fetch(`${url}/api/events/stream`, { headers: { authorization: `Bearer ${watcher.token}` } })
+  expect(stream.status).toBe(200)
+  for await (const _ of stream.body!);
+  expect(Date.now() - Date.parse(expires_at)).toBeLessThan(1500)
+}, 8000)

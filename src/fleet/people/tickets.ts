@@ -1,14 +1,20 @@
 import { randomBytes } from 'node:crypto'
+import type { Principal } from '../../domain/records/principal.ts'
 
 /** A ticket opens one connection, once, within this time. */
 export const TICKET_LASTS_MS = 30_000
 /** More than this many unused tickets are no longer one person's. The oldest ends. */
 const MOST_UNUSED = 100
 
-/** What a ticket opens, and the browser that asked for it, where it has a name. */
+/** What a ticket opens, and how whoever asked for it is signed in. */
 export interface Grant {
   mission_id: string
+  /** The browser, where it has a name. */
   device: string | undefined
+  token?: string
+  expires_at?: string | null
+  /** The roles they had. With others, the connection ends. */
+  since?: Principal['grants']
 }
 
 /** Tickets for live connections. They are in memory only: those of an earlier run are not valid. */

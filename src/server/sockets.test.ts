@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { addPrincipal, setGrants } from '../fleet/people/principals.ts'
+import { Tickets } from '../fleet/people/tickets.ts'
+import { makeToken, revokeToken } from '../fleet/people/tokens.ts'
+import type { HeldTerminals } from '../fleet/takeover/held.ts'
+import { aServer } from './server.testkit.ts'
+import { CLOSED } from './terminal-socket.ts'
+
+const ASK = { operation: 'test', actor: 'person' }
+
+test.each(['its token is revoked', 'its roles change'])('an open terminal is closed when %s', async why => {
+  const { fleet, server } = await aServer([])
+  const tickets = new Tickets()
+  const host = { tickets, detach: async () => {} } as unknown as HeldTerminals
+  Object.assign(fleet.terminals, { host })
+  const grants = [{ role: 'team-lead' as const, project_id: null }]
+  const ada = await addPrincipal(fleet, ASK, { kind: 'person', name: 'Ada', grants })
+  const { record } = await makeToken(fleet, ASK, ada, { name: 't', grants: null, expires_at: null })
+  const grant = { mission_id: 'm', device: undefined, token: record.id, since: ada.grants }
+  const { ticket } = tickets.issue(grant, Date.parse(fleet.now()))
+  const socket = new WebSocket(`${server.url.replace('http', 'ws')}/ws`, ['fleet', `ticket.${ticket}`], {
+    origin: server.url,
+  })
+  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
+  const closed = new Promise(resolve => socket.once('close', resolve))
+  if (why === 'its roles change') await setGrants(fleet, ASK, ada.id, [])
+  else await revokeToken(fleet, ASK, record.id)
+  expect(await closed).toBe(CLOSED.signedOut)
+})
