@@ -69,10 +69,13 @@ export async function authorize(
 }
 
 /** For what depends on a record: whether the caller has a permission in its project. */
+export function mayIn(caller: Caller, permission: Permission, projectId: string): boolean {
+  if (permission === 'approvals.decide' && !isPerson(caller)) return false
+  return caller.kind === 'owner' || (isPrincipal(caller) && reaches(reachFor(caller, permission), projectId))
+}
+
 export function requireMay(caller: Caller, permission: Permission, projectId: string): void {
-  if (caller.kind === 'owner' && !(caller.plugin && permission === 'approvals.decide')) return
-  const isProgram = caller.kind === 'service' && permission === 'approvals.decide'
-  if (isPrincipal(caller) && !isProgram && reaches(reachFor(caller, permission), projectId)) return
+  if (mayIn(caller, permission, projectId)) return
   throw new Forbidden(`This needs the permission ${permission}.`, { try: 'Ask an owner of this fleet.' })
 }
 

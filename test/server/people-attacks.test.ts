@@ -152,3 +152,16 @@ test('a stream ends when its token expires, although nothing happens', async () 
   for await (const _ of stream.body!);
   expect(Date.now() - Date.parse(expires_at)).toBeLessThan(1500)
 }, 8000)
+test('what a transcript says is not shown to somebody who may not read transcripts', async () => {
+  const { fleet, project, enter, gate } = await aTeam()
+  const held = gate('held')
+  const mission = await fleet.mission(project, `echo the-secret-line; ${held.wait}`)
+  await fleet.until(mission.id, 'running')
+  while (!held.reached()) await new Promise(resolve => setTimeout(resolve, 50))
+  const worker = await enter('worker', [{ role: 'worker', project_id: project.id }])
+  const monitor = await enter('monitor', [{ role: 'monitor', project_id: project.id }])
+  expect((await monitor.ask('GET', '/api/missions/running')).text).toContain('the-secret-line')
+  expect((await worker.ask('GET', '/api/missions/running')).text).not.toContain('the-secret-line')
+  held.open()
+})
+
