@@ -92,6 +92,10 @@ export function reachFor({ grants, limit }: Principal, permission: Permission): 
   return limit === null ? reach : both(reach, reachOf(limit, permission))
 }
 
+/** Where the caller may see anything at all. */
+export const sightFor = ({ grants, limit }: Pick<Principal, 'grants' | 'limit'>): Reach =>
+  limit === null ? sightOf(grants) : both(sightOf(grants), sightOf(limit))
+
 /** A command that names nothing in a project changes the fleet itself. */
 function touchesFleet({ kind, touches }: Operation, input: Record<string, unknown>): boolean {
   if (touches === 'fleet') return true
@@ -116,7 +120,7 @@ async function requireInReach(
   input: Record<string, unknown>,
   reach: ReadonlySet<string>,
 ): Promise<void> {
-  const sight = limit === null ? sightOf(grants) : both(sightOf(grants), sightOf(limit))
+  const sight = sightFor({ grants, limit })
   const seen = sight === 'fleet' ? fleet : viewOf(fleet, sight)
   for (const [field, collection] of Object.entries(NAMED)) {
     const ref = input[field]

@@ -17,7 +17,7 @@ import { viewOf as scopedTo } from '../fleet/people/view.ts'
 import { lookUp } from '../fleet/records.ts'
 import { deviceUrl, INVITATION_LASTS_MS } from '../platform/tokens.ts'
 import { isHeld, readDaemon } from '../store/index.ts'
-import { isPerson, isPrincipal, reachFor } from './authorize.ts'
+import { isPerson, isPrincipal, reachFor, sightFor } from './authorize.ts'
 import { ask, ProjectRef, Ref } from './inputs.ts'
 import { type Caller, type Context, command, type Principal as PrincipalCaller, query } from './operation.ts'
 import { PERMISSIONS, type Permission } from './permissions.ts'
@@ -107,6 +107,13 @@ async function ownGrants({ fleet }: Context, principal: Principal, wanted: Grant
   return grants
 }
 
+/** Who works only where the caller sees nothing is nobody to them. */
+function sharesProject(caller: Caller, { id, grants }: Principal): boolean {
+  if (!isPrincipal(caller) || caller.id === id) return true
+  const [theirs, own] = [sightOf(grants), sightFor(caller)]
+  return theirs === 'fleet' || own === 'fleet' || !theirs.isDisjointFrom(own)
+}
+
 const managesPeople = (caller: Caller): boolean =>
   (caller.kind === 'owner' && !caller.plugin) ||
   (isPrincipal(caller) && (caller.limit ?? caller.grants).some(isOwnerOfFleet) && caller.grants.some(isOwnerOfFleet))
@@ -159,14 +166,16 @@ export const people = [
     name: 'list_names',
     may: 'self.manage',
     mcp: false,
-    summary: 'List the names of the people and services of this fleet, for what they did',
+    summary: 'List the names of the people and services that share a project with you, for what they did',
     http: 'GET /api/people/names',
     input: z.object({}),
     output: z.object({
       names: z.array(z.object({ id: z.string(), kind: z.enum(['person', 'service']), name: z.string() })),
     }),
-    run: async ({ fleet }) => ({
-      names: (await principalsOf(fleet)).map(({ id, kind, name }) => ({ id, kind, name })),
+    run: async ({ fleet, caller }) => ({
+      names: (await principalsOf(fleet))
+        .filter(each => sharesProject(caller, each))
+        .map(({ id, kind, name }) => ({ id, kind, name })),
     }),
   }),
   query({

@@ -165,3 +165,18 @@ test('what a transcript says is not shown to somebody who may not read transcrip
   held.open()
 })
 
+test('names of people who share no project are not listed, nor saved views', async () => {
+  const { fleet, project, foreign, enter } = await aTeam()
+  const lead = await enter('lead', [{ role: 'team-lead', project_id: project.id }])
+  await enter('stranger', [{ role: 'team-lead', project_id: foreign.id }])
+  await enter('everywhere', [{ role: 'monitor', project_id: null }])
+  const { text } = await lead.ask('GET', '/api/people/names')
+  expect(text).toContain('everywhere')
+  expect(text).toContain('lead')
+  expect(text).not.toContain('stranger')
+  await fleet.call('save_board_view', { name: 'theirs', search: `project=${foreign.id}` })
+  await fleet.call('save_board_view', { name: 'all', search: 'status=review' })
+  const views = await lead.ask('GET', '/api/board/views')
+  expect(views.text).not.toContain(foreign.id)
+})
+
