@@ -180,3 +180,19 @@ test('names of people who share no project are not listed, nor saved views', asy
   expect(views.text).not.toContain(foreign.id)
 })
 
+test('a mission that waits for another project waits, whoever starts it', async () => {
+  const { fleet, project, foreign, enter } = await aTeam()
+  const lead = await enter('lead', [{ role: 'team-lead', project_id: project.id }])
+  const first = await fleet.call<{ id: string }>('create_mission', draft(foreign))
+  const second = await fleet.call<{ id: string }>('create_mission', draft(project, { depends_on: [first.id] }))
+  const started = await lead.ask('POST', `/api/missions/${second.id}/dispatch`, {})
+  expect(started.json()).toMatchObject({ status: 'queued', waits_for: [{ text: 'waiting for other work' }] })
+  expect((await fleet.fleet.store.get('missions', second.id))!.value.ready).toBe(false)
+  // And nobody takes away what another project waits for.
+  const mine = await fleet.call<{ id: string }>('create_mission', draft(project))
+  await fleet.call('create_mission', draft(foreign, { depends_on: [mine.id] }))
+  const gone = await lead.ask('DELETE', `/api/missions/${mine.id}`)
+  expect(gone.status, gone.text).toBe(409)
+  expect(gone.text).not.toContain(foreign.id)
+})
+
