@@ -196,3 +196,14 @@ test('a mission that waits for another project waits, whoever starts it', async 
   expect(gone.text).not.toContain(foreign.id)
 })
 
+test('people change only their own comments', async () => {
+  const { fleet, project, enter } = await aTeam()
+  const worker = await enter('worker', [{ role: 'worker', project_id: project.id }])
+  const mission = await fleet.call<{ id: string }>('create_mission', draft(project))
+  const theirs = await fleet.call<{ id: string }>('comment_mission', { mission_id: mission.id, body: 'do it right' })
+  expect((await worker.ask('PUT', `/api/comments/${theirs.id}`, { body: 'do it wrong' })).status).toBe(403)
+  expect((await worker.ask('DELETE', `/api/comments/${theirs.id}`)).status).toBe(403)
+  const own = (await worker.ask('POST', `/api/missions/${mission.id}/comments`, { body: 'mine' })).json<{ id: string }>()
+  expect((await worker.ask('PUT', `/api/comments/${own.id}`, { body: 'still mine' })).status).toBe(200)
+})
+
