@@ -25,7 +25,10 @@ const Running = z.object({
   started_at: z.string(),
   last_at: z.string().nullable().describe('when it last printed something'),
   events: z.number().describe('lines of its transcript'),
-  doing: z.string().nullable().describe('its current tool, or the last line it said; empty: nothing yet, or you may not read transcripts'),
+  doing: z
+    .string()
+    .nullable()
+    .describe('its current tool, or the last line it said; empty: nothing yet, or you may not read transcripts'),
   context: Context.nullable(),
   usage: Usage.describe('of this session so far'),
   agent: z.string(),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { eventually } from '../kit/fleet.ts'
 import { aScene, type SceneOptions } from '../kit/scene.ts'
 
 interface Grant {
@@ -45,7 +46,6 @@ test('a token with less than its person signs no browser in, and makes none that
   expect((await short.ask('POST', '/api/tokens', { name: 'as long', expires_at })).status).toBe(200)
 })
 
-
 test('a project in the roles of a token can be named, as everywhere', async () => {
   const { fleet, project, enter } = await aTeam()
   const limit = { grants: [{ role: 'monitor', project_id: 'test' }] }
@@ -87,7 +87,12 @@ test('a workflow that lands the winner itself needs the permission to land', asy
   ]
   const wanted = { project_id: project.id, task_prompt: 'x', stages }
   expect((await coordinator.ask('POST', '/api/workflows', wanted)).status).toBe(403)
-  const ready = { project_id: project.id, task_prompt: 'x', use: 'competition-and-judge', agents: ['shell', 'shell', 'shell'] }
+  const ready = {
+    project_id: project.id,
+    task_prompt: 'x',
+    use: 'competition-and-judge',
+    agents: ['shell', 'shell', 'shell'],
+  }
   const answer = await coordinator.ask('POST', '/api/workflows', ready)
   expect(answer.status, answer.text).toBe(403)
 })
@@ -132,8 +137,18 @@ test('a long call ends when its token, its person or a role does', async () => {
   const mission = await fleet.mission(project, held.wait)
   await fleet.until(mission.id, 'running')
   const watcher = await enter('watcher', [{ role: 'monitor', project_id: project.id }])
-  const waiting = watcher.ask('GET', `/api/missions/${mission.id}/wait?timeout_seconds=60`, undefined, AbortSignal.timeout(8000))
-  await new Promise(resolve => setTimeout(resolve, 300))
+  const waiting = watcher.ask(
+    'GET',
+    `/api/missions/${mission.id}/wait?timeout_seconds=60`,
+    undefined,
+    AbortSignal.timeout(8000),
+  )
+  await eventually('the call was let in', async () => {
+    const { tokens } = await fleet.call<{ tokens: { last_used_at: string | null }[] }>('list_tokens', {
+      principal_id: 'watcher',
+    })
+    return tokens[0]!.last_used_at !== null
+  })
   const from = performance.now()
   await fleet.call('remove_person', { principal_id: 'watcher' })
   const answer = await waiting
@@ -157,7 +172,7 @@ test('what a transcript says is not shown to somebody who may not read transcrip
   const held = gate('held')
   const mission = await fleet.mission(project, `echo the-secret-line; ${held.wait}`)
   await fleet.until(mission.id, 'running')
-  while (!held.reached()) await new Promise(resolve => setTimeout(resolve, 50))
+  await eventually('it has spoken', async () => held.reached())
   const worker = await enter('worker', [{ role: 'worker', project_id: project.id }])
   const monitor = await enter('monitor', [{ role: 'monitor', project_id: project.id }])
   expect((await monitor.ask('GET', '/api/missions/running')).text).toContain('the-secret-line')
@@ -203,7 +218,8 @@ test('people change only their own comments', async () => {
   const theirs = await fleet.call<{ id: string }>('comment_mission', { mission_id: mission.id, body: 'do it right' })
   expect((await worker.ask('PUT', `/api/comments/${theirs.id}`, { body: 'do it wrong' })).status).toBe(403)
   expect((await worker.ask('DELETE', `/api/comments/${theirs.id}`)).status).toBe(403)
-  const own = (await worker.ask('POST', `/api/missions/${mission.id}/comments`, { body: 'mine' })).json<{ id: string }>()
+  const own = (await worker.ask('POST', `/api/missions/${mission.id}/comments`, { body: 'mine' })).json<{
+    id: string
+  }>()
   expect((await worker.ask('PUT', `/api/comments/${own.id}`, { body: 'still mine' })).status).toBe(200)
 })
-

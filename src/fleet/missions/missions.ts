@@ -199,7 +199,10 @@ export async function deleteMission(fleet: Fleet, ask: Ask, id: string, discard:
     if (left.length && !discard) throw stillHolds(left, `fleet mission delete ${id} --discard`)
     // Later stages of a running workflow are not in this list. requireNoStage protects their dependencies.
     const all = await dependentsOf(wholeOf(fleet), mission)
-    const dependents = all.filter(each => isSeen(fleet, each)).slice(0, MOST_TOLD).map(each => each.id)
+    const dependents = all
+      .filter(each => isSeen(fleet, each))
+      .slice(0, MOST_TOLD)
+      .map(each => each.id)
     if (all.length && !dependents.length) throw new NotAllowed(`Other work depends on mission ${id}.`)
     if (dependents.length) {
       throw new NotAllowed(`Other missions depend on mission ${id}: ${dependents.join(', ')}.`, {
@@ -332,7 +335,8 @@ async function againstCycles(fleet: Fleet, mission: Mission): Promise<Change[]> 
     const seen = new Set<string>()
     const follow = async (from: Mission, path: string[]): Promise<void> => {
       for (const id of leadsTo(from)) {
-        if (id === mission.id) throw new InvalidInput(field, `would make a circle${fleet.view ? '' : `: ${[...path, id].join(' → ')}`}`)
+        if (id === mission.id)
+          throw new InvalidInput(field, `would make a circle${fleet.view ? '' : `: ${[...path, id].join(' → ')}`}`)
         if (seen.has(id)) continue
         seen.add(id)
         const next = await wholeOf(fleet).store.get('missions', id)

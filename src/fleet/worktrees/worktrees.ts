@@ -69,7 +69,8 @@ function stateOf(path: string, session: Session | undefined, status: string | un
 export const countWorktrees = (fleet: Fleet): number => seenPlaces(fleet).length
 
 /** The disk has those of all projects, also of those that the caller may not see. */
-const seenPlaces = (fleet: Fleet): string[] => placesIn(fleet.home.worktrees).filter(path => isSeen(fleet, projectAt(path)))
+const seenPlaces = (fleet: Fleet): string[] =>
+  placesIn(fleet.home.worktrees).filter(path => isSeen(fleet, projectAt(path)))
 const isSeen = ({ view }: Fleet, projectId: string): boolean => !view || view.projects.has(projectId)
 const projectAt = (path: string): string => basename(dirname(path))
 
