@@ -72,12 +72,13 @@ function addSignIn(app: FastifyInstance, fleet: Fleet, proofs: Proofs): void {
   })
   app.get('/sign-in/challenge', OPEN, async () => proofs.challenge())
   app.post('/sign-in', OPEN, async (request, reply) => {
-    const { token, key } = (request.body ?? {}) as { token?: unknown; key?: unknown }
+    const { token, key, replace } = (request.body ?? {}) as { token?: unknown; key?: unknown; replace?: unknown }
     const { 'user-agent': userAgent = '' } = request.headers
     // A browser that was already signed in is still one browser.
     const before = await proofs.check(request).catch(() => undefined)
     const known = keyIn(key, request)
-    const admitted = typeof token === 'string' ? await signIn(fleet, { token, key: known, userAgent }) : undefined
+    const given = { key: known, userAgent, before: before?.device, replace: replace === true }
+    const admitted = typeof token === 'string' ? await signIn(fleet, { token, ...given }) : undefined
     if (!admitted)
       throw new Unauthorized('This is not the token of this fleet.', {
         try: 'Copy the whole content of the file named token in its home, without the line end.',

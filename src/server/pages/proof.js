@@ -82,17 +82,24 @@ export function provenFetch(address, options = {}, ready = undefined) {
     })
 }
 
-/** Creates a key and registers it with the token of a link, or the owner's. Throws what the server says. */
-export async function signIn(token) {
+/**
+ * Creates a key and registers it with the token of a link, or the owner's. Throws what the server says.
+ * @param {string} token
+ * @param {boolean} [replace] also if this browser is signed in as somebody else
+ */
+export async function signIn(token, replace = false) {
   const { key, given } = await makeKey()
-  const body = JSON.stringify({ token, key: given })
+  const body = JSON.stringify({ token, key: given, ...(replace && { replace }) })
   const response = await fetch('/sign-in', {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(await formerProof(body)) },
     body,
   })
   const answer = await response.json()
-  if (!response.ok) throw new Error([answer.error.message, answer.error.try].filter(Boolean).join(' '))
+  if (!response.ok) {
+    const said = [answer.error.message, answer.error.try].filter(Boolean).join(' ')
+    throw Object.assign(new Error(said), { status: response.status })
+  }
   await inKeys('readwrite', keys => keys.put({ device: answer.device, key }, server.home))
   mine = undefined
 }

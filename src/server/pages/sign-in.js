@@ -33,13 +33,18 @@ form.addEventListener('submit', async event => {
   }
 })
 
-if (token) {
+async function withLink(replace) {
   try {
-    await signIn(token)
+    await signIn(token, replace)
     goOn()
-  } catch {
-    say('link')
+  } catch (error) {
+    say(error.status === 409 ? 'another' : 'link')
   }
+}
+
+if (token) {
+  document.getElementById('switch').addEventListener('click', () => withLink(true))
+  await withLink(false)
 } else if (!isHere) {
   // Somebody typed the address of an operation: a typed address carries no proof, signed in or not.
   say('program')
