@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { VIEWS } from '../../web/src/views.ts'
 import { Unauthorized } from '../domain/errors.ts'
+import type { Ask } from '../fleet/commands.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { signOutDevice } from '../fleet/people/devices.ts'
 import { VERSION } from '../platform/version.ts'
@@ -28,7 +29,6 @@ const FILES = {
 }
 const OPEN = { config: { open: true } }
 const OPEN_PAGE = { config: { open: true, page: true } }
-const SIGN_OUT = { operation: 'sign_out_device', actor: 'person' }
 
 /** Pages sent instead of an answer. What a page must know to sign in is filled in each time. */
 export const errorPages = (proofs: Proofs): ErrorPages => {
@@ -83,15 +83,21 @@ function addSignIn(app: FastifyInstance, fleet: Fleet, proofs: Proofs): void {
       throw new Unauthorized('This is not the token of this fleet.', {
         try: 'Copy the whole content of the file named token in its home, without the line end.',
       })
-    if (before) await signOutDevice(fleet, SIGN_OUT, before.device)
+    if (before) await signOutDevice(fleet, await signOutBy(fleet, before.device), before.device)
     return reply.send(admitted)
   })
   app.post('/sign-out', async (request, reply) => {
     const { caller } = request.asker!
     const device = caller.kind === 'session' ? undefined : caller.device
-    if (device) await signOutDevice(fleet, SIGN_OUT, device)
+    if (device) await signOutDevice(fleet, await signOutBy(fleet, device), device)
     return reply.code(204).send()
   })
+}
+
+/** The person whose browser it is signs it out. */
+async function signOutBy(fleet: Fleet, deviceId: string): Promise<Ask> {
+  const principalId = (await fleet.store.get('devices', deviceId))?.value.principal_id
+  return { operation: 'sign_out_device', actor: principalId ? `person:${principalId}` : 'person' }
 }
 
 /** The dashboard: its files, and its one document at the address of every view. */

@@ -22,3 +22,25 @@ test('a link of somebody else does not make a signed-in browser theirs unasked',
   expect((await come({ replace: true })).json).toEqual({ device: 'theirs' })
   expect((await browser.ask('GET', '/api/me')).status).toBe(401)
 })
+
+test('a person finds only their own browsers, and signs out under their own name', async () => {
+  const { fleet, server } = await aServer(OPERATIONS)
+  const asked = { operation: 'test', actor: 'person' }
+  const expiresMs = Date.parse(fleet.now()) + 60_000
+  const enter = async (name: string, id: string) => {
+    const principal = await addPrincipal(fleet, asked, { kind: 'person', name, grants: GRANTS })
+    const link = await deviceUrl(fleet.keys, server.url, { id, name: '', expiresMs, principal })
+    return { principal, ...(await aBrowser(server.url, tokenIn(link))) }
+  }
+  const { principal, browser } = await enter('Ada', 'zz-own')
+  await enter('Bob', 'aa-one')
+  await enter('Eve', 'aa-two')
+  const guessed = await browser.ask('DELETE', '/api/devices/aa')
+  expect(guessed.status).toBe(404)
+  expect(guessed.text).not.toContain('aa-one')
+  expect((await browser.ask('POST', '/sign-out')).status).toBe(204)
+  const { events } = await fleet.store.events({ limit: 100 })
+  expect(events.at(-1)).toMatchObject({ kind: 'device_signed_out', actor: `person:${principal.id}` })
+})
+
+const GRANTS = [{ role: 'monitor' as const, project_id: null }]
