@@ -39,7 +39,7 @@ function refusalOf(operation: Operation, caller: Caller): Forbidden | undefined 
     return may === 'metrics.read'
       ? undefined
       : new Forbidden(`A scrape token may not use ${name}: it only reads measurements.`)
-  if (may === 'approvals.decide' && !isPerson(caller)) return new Forbidden('Only a person decides about permissions.')
+  if (may === 'approvals.decide' && !isPerson(caller)) return onlyPeopleDecide()
   return isPrincipal(caller) && isEmpty(reachFor(caller, may)) ? notAllowed(operation) : undefined
 }
 
@@ -57,14 +57,13 @@ export async function authorize(
     if (!operation.agentMay!(caller, input)) throw notForSessions(operation.name)
     return fleet
   }
+  const needed = operation.mayAlso?.(input) ?? []
+  if (needed.includes('approvals.decide') && !isPerson(caller)) throw onlyPeopleDecide()
   if (caller.kind === 'owner' || caller.kind === 'monitor') return fleet
-  for (const also of operation.mayAlso?.(input) ?? [])
-    if (isEmpty(reachFor(caller, also))) throw notAllowed(operation, also)
+  for (const also of needed) if (isEmpty(reachFor(caller, also))) throw notAllowed(operation, also)
   // Its own browsers and tokens are in no project.
   if (operation.may === 'self.manage') return fleet
-  const reach = [operation.may, ...(operation.mayAlso?.(input) ?? [])]
-    .map(permission => reachFor(caller, permission))
-    .reduce(both)
+  const reach = [operation.may, ...needed].map(permission => reachFor(caller, permission)).reduce(both)
   if (reach === 'fleet') return fleet
   if (touchesFleet(operation, input))
     throw new Forbidden(`${operation.name} concerns the whole fleet, and your role does not.`, {
@@ -75,10 +74,13 @@ export async function authorize(
 }
 
 /** For what depends on a record: whether the caller has a permission in its project. */
+export function mayIn(caller: Caller, permission: Permission, projectId: string): boolean {
+  if (permission === 'approvals.decide' && !isPerson(caller)) return false
+  return caller.kind === 'owner' || (isPrincipal(caller) && reaches(reachFor(caller, permission), projectId))
+}
+
 export function requireMay(caller: Caller, permission: Permission, projectId: string): void {
-  if (caller.kind === 'owner' && !(caller.plugin && permission === 'approvals.decide')) return
-  const isProgram = caller.kind === 'service' && permission === 'approvals.decide'
-  if (isPrincipal(caller) && !isProgram && reaches(reachFor(caller, permission), projectId)) return
+  if (mayIn(caller, permission, projectId)) return
   throw new Forbidden(`This needs the permission ${permission}.`, { try: 'Ask an owner of this fleet.' })
 }
 
@@ -94,6 +96,10 @@ export function reachFor({ grants, limit }: Principal, permission: Permission): 
   const reach = reachOf(grants, permission)
   return limit === null ? reach : both(reach, reachOf(limit, permission))
 }
+
+/** Where the caller may see anything at all. */
+export const sightFor = ({ grants, limit }: Pick<Principal, 'grants' | 'limit'>): Reach =>
+  limit === null ? sightOf(grants) : both(sightOf(grants), sightOf(limit))
 
 /** A command that names nothing in a project changes the fleet itself. */
 function touchesFleet({ kind, touches }: Operation, input: Record<string, unknown>): boolean {
@@ -119,7 +125,7 @@ async function requireInReach(
   input: Record<string, unknown>,
   reach: ReadonlySet<string>,
 ): Promise<void> {
-  const sight = limit === null ? sightOf(grants) : both(sightOf(grants), sightOf(limit))
+  const sight = sightFor({ grants, limit })
   const seen = sight === 'fleet' ? fleet : viewOf(fleet, sight)
   for (const [field, collection] of Object.entries(NAMED)) {
     const ref = input[field]
@@ -134,6 +140,8 @@ async function requireInReach(
     if (projectId !== undefined && !reach.has(projectId)) throw notAllowed(operation)
   }
 }
+
+const onlyPeopleDecide = (): Forbidden => new Forbidden('Only a person decides about permissions.')
 
 const notForSessions = (name: string): Forbidden =>
   new Forbidden(`The token of a session may not use ${name}.`, { try: 'An agent can ask only about its own mission.' })

@@ -1,10 +1,12 @@
 import * as z from 'zod'
+import { Forbidden } from '../domain/errors.ts'
 import { Comment } from '../domain/records/mission.ts'
 import { lookUp } from '../fleet/records.ts'
 import { addComment, deleteComment, editComment } from '../fleet/review/comments.ts'
 import { applySuggestion } from '../fleet/review/suggestions.ts'
-import { ask, edits, given, Paging, Ref } from './inputs.ts'
-import { type Caller, command, query } from './operation.ts'
+import { mayIn } from './authorize.ts'
+import { actorOf, ask, edits, given, Paging, Ref } from './inputs.ts'
+import { type Caller, type Context, command, query } from './operation.ts'
 import { MissionView, missionView } from './views.ts'
 
 const WithMission = z.object({ mission_id: Ref })
@@ -13,6 +15,12 @@ const CommentFields = Comment.pick({ body: true, path: true, line: true, start_l
 
 const ownMission = (caller: Extract<Caller, { kind: 'session' }>, input: { mission_id: string }): boolean =>
   caller.mission_id === input.mission_id
+
+/** What somebody said is changed by them, or by whoever may delete the mission with it. */
+function requireOwn(context: Context, { author, project_id }: Comment): void {
+  if (author === actorOf(context) || mayIn(context.caller, 'missions.delete', project_id)) return
+  throw new Forbidden('This comment is by somebody else.')
+}
 
 /** Comments on missions and on lines of their diffs; send_back_mission delivers them to the agent. */
 export const comments = [
@@ -59,6 +67,7 @@ export const comments = [
     output: Comment,
     run: async (context, { comment_id, ...fields }) => {
       const { value } = await lookUp(context.fleet, 'comments', comment_id)
+      requireOwn(context, value)
       return editComment(context.fleet, ask(context, 'update_comment'), value.id, given(fields))
     },
   }),
@@ -72,6 +81,7 @@ export const comments = [
     output: z.object({ deleted: z.string() }),
     run: async (context, { comment_id }) => {
       const { value } = await lookUp(context.fleet, 'comments', comment_id)
+      requireOwn(context, value)
       await deleteComment(context.fleet, ask(context, 'delete_comment'), value.id)
       return { deleted: value.id }
     },

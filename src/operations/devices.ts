@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { InvalidInput, NotFound } from '../domain/errors.ts'
+import { Ambiguous, Forbidden, InvalidInput, NotFound } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import { Device } from '../domain/records/device.ts'
 import { signedInDevices, signOutDevice } from '../fleet/people/devices.ts'
@@ -8,7 +8,7 @@ import { deviceUrl, LINK_LASTS_MS } from '../platform/tokens.ts'
 import { isHeld, readDaemon } from '../store/index.ts'
 import { isPrincipal } from './authorize.ts'
 import { ask, Ref } from './inputs.ts'
-import { type Caller, command, deviceOf, query } from './operation.ts'
+import { type Caller, type Context, command, deviceOf, query } from './operation.ts'
 import { requirePerson } from './person.ts'
 import { qrOf } from './qr.ts'
 
@@ -24,9 +24,32 @@ const DeviceView = Device.omit({ signed_out_at: true, key: true, push: true, epo
 /** A plugin, an agent or a service must not gain access that outlives it on a device. */
 const requireSigner = (caller: Caller): void => requirePerson(caller, 'sign a device in')
 
+/** A browser has all roles of its person, for thirty days. A token that has less must not turn into one. */
+function requireWhole(caller: Caller): void {
+  if (isPrincipal(caller) && (caller.limit !== null || caller.expires_at))
+    throw new Forbidden('A token that is limited or expires signs no device in.', {
+      try: 'Use a browser that is signed in, or ask an owner of this fleet for a link.',
+    })
+}
+
 /** The owner manages all browsers; a person their own. */
 const isOwn = (caller: Caller, { principal_id }: Device): boolean =>
   isPrincipal(caller) ? principal_id === caller.id : true
+
+/** Several that begin alike are named to whoever manages all of them, so a person finds only among their own. */
+async function ownDevice({ fleet, caller }: Context, ref: string): Promise<Device> {
+  if (!isPrincipal(caller)) return (await lookUp(fleet, 'devices', ref)).value
+  const own = (await signedInDevices(fleet)).filter(device => isOwn(caller, device))
+  const found = own.filter(({ id }) => id.startsWith(ref))
+  if (found.length > 1)
+    throw new Ambiguous(
+      'device',
+      ref,
+      found.map(({ id }) => ({ id })),
+    )
+  if (!found[0]) throw new NotFound('device', ref)
+  return found[0]
+}
 
 const ADVICE = [
   {
@@ -73,6 +96,7 @@ export const devices = [
     }),
     run: async ({ fleet, caller }, { name, address }) => {
       requireSigner(caller)
+      requireWhole(caller)
       const addresses = isHeld(fleet.home.path) ? (readDaemon(fleet.home.path)?.reachable_at ?? []) : []
       if (address !== undefined && !addresses.includes(address))
         throw new InvalidInput('address', `is not an address of this server: ${address}`, {
@@ -118,10 +142,9 @@ export const devices = [
     output: z.object({ device_id: z.string() }),
     run: async (context, { device_id }) => {
       requireSigner(context.caller)
-      const { value } = await lookUp(context.fleet, 'devices', device_id)
-      if (!isOwn(context.caller, value)) throw new NotFound('device', device_id)
-      await signOutDevice(context.fleet, ask(context, 'sign_out_device'), value.id)
-      return { device_id: value.id }
+      const { id } = await ownDevice(context, device_id)
+      await signOutDevice(context.fleet, ask(context, 'sign_out_device'), id)
+      return { device_id: id }
     },
   }),
 ]

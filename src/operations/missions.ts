@@ -12,8 +12,8 @@ import { setSchedule } from '../fleet/schedules/scheduler.ts'
 import { comments } from './comments.ts'
 import { ask, edits, given, Paging, ProjectRef, promptOf, Ref } from './inputs.ts'
 import { listing, MissionList } from './listing.ts'
+import { neededFor } from './needed.ts'
 import { type Caller, type Context, command, type Operation, query } from './operation.ts'
-import type { Permission } from './permissions.ts'
 import { scheduleFrom, TimeZone } from './schedules.ts'
 import { MissionDetail, MissionView, missionDetail, missionView, missionViews } from './views.ts'
 
@@ -22,10 +22,6 @@ const Prompt = {
   detailed_prompt: z.string().max(1_000_000).optional(),
   prompt: z.string().max(1_000_000).optional().describe('the same as detailed_prompt'),
 }
-
-/** Whoever lets work land without a review decides about landing. */
-const landingByItself = (input: object): readonly Permission[] =>
-  'landing' in input && input.landing === 'auto' ? ['missions.land'] : []
 
 const ownMission = (caller: Extract<Caller, { kind: 'session' }>, input: { mission_id: string }): boolean =>
   caller.mission_id === input.mission_id
@@ -66,7 +62,7 @@ function onMission<const N extends string, I extends z.ZodObject<{ mission_id: t
     mcp: DECIDING.includes(name) ? 'review' : 'control',
     ...more,
     may: name === 'send_back_mission' ? 'missions.review' : DECIDING.includes(name) ? 'missions.land' : 'missions.run',
-    mayAlso: landingByItself,
+    mayAlso: neededFor,
     name,
     summary,
     http: `POST /api/missions/:mission_id/${name.replace(/_mission$/, '').replaceAll('_', '-')}`,
@@ -100,7 +96,7 @@ export const missions = [
       schedule_time_zone: TimeZone,
     }),
     mayAlso: input => [
-      ...landingByItself(input),
+      ...neededFor(input),
       ...(input.auto_dispatch ? (['missions.run'] as const) : []),
       ...(input.schedule_cron ? (['schedules.write'] as const) : []),
     ],
@@ -143,6 +139,7 @@ export const missions = [
     summary: 'Change a mission; fields that are not sent stay as they are',
     http: 'PUT /api/missions/:mission_id',
     input: edits(MissionSettings).extend({ ...WithMission.shape, ...Prompt }),
+    mayAlso: neededFor,
     output: MissionView,
     run: async (context, { mission_id, detailed_prompt, prompt, ...fields }) => {
       const { value } = await lookUp(context.fleet, 'missions', mission_id)

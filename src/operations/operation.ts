@@ -27,6 +27,8 @@ export interface Principal {
   /** The browser or the token they ask with. */
   device?: string
   token?: string
+  /** When that token ends. */
+  expires_at?: string | null
 }
 
 /** The browser they ask with. */

@@ -6,9 +6,11 @@ import { providersOf } from '../fleet/dispatch/windows.ts'
 import { faultsOf } from '../fleet/faults.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { countOf, MOST_LOOKED_AT, waitingForPerson } from '../fleet/missions/waiting.ts'
+import { viewOf } from '../fleet/people/view.ts'
 import { fleetState } from '../fleet/records.ts'
 import { isToReview } from '../fleet/review/reviews.ts'
-import { query } from './operation.ts'
+import { isPrincipal, reachFor } from './authorize.ts'
+import { type Caller, query } from './operation.ts'
 import { Budgets, budgetsOf } from './spending.ts'
 import { ProviderView } from './system.ts'
 import { MissionView, missionViews } from './views.ts'
@@ -53,7 +55,7 @@ export const overview = [
         .int()
         .describe('how many records were found that cannot be read; no list includes them'),
     }),
-    run: async ({ fleet }) => {
+    run: async ({ fleet, caller }) => {
       const day = dayOf(fleet.now())
       const [state, { counts }, needs_you, live, ended, spent_today, providers, faults] = await Promise.all([
         fleetState(fleet),
@@ -61,7 +63,7 @@ export const overview = [
         needsYou(fleet),
         liveSessions(fleet),
         fleet.store.find('missions', { index: 'ended', from: day, newestFirst: true, limit: MOST_LOOKED_AT }),
-        budgetsOf(fleet),
+        budgetsOf(withCosts(fleet, caller)),
         providersOf(fleet),
         faultsOf(fleet),
       ])
@@ -87,6 +89,12 @@ export const overview = [
     },
   }),
 ]
+
+/** What the caller may know the costs of. */
+function withCosts(fleet: Fleet, caller: Caller): Fleet {
+  const reach = isPrincipal(caller) ? reachFor(caller, 'costs.read') : 'fleet'
+  return reach === 'fleet' ? fleet : viewOf(fleet.view?.whole ?? fleet, reach)
+}
 
 async function needsYou(fleet: Fleet) {
   const waiting = await waitingForPerson(fleet)

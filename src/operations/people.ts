@@ -11,17 +11,19 @@ import {
   principalsOf,
   setGrants,
   signOutEverywhere,
+  withProjects,
 } from '../fleet/people/principals.ts'
 import { makeToken, revokeToken, tokensOf } from '../fleet/people/tokens.ts'
+import { viewOf as scopedTo } from '../fleet/people/view.ts'
 import { lookUp } from '../fleet/records.ts'
 import { deviceUrl, INVITATION_LASTS_MS } from '../platform/tokens.ts'
 import { isHeld, readDaemon } from '../store/index.ts'
-import { isPrincipal, reachFor } from './authorize.ts'
+import { isPrincipal, reachFor, sightFor } from './authorize.ts'
 import { ask, ProjectRef, Ref } from './inputs.ts'
 import { type Caller, type Context, command, type Principal as PrincipalCaller, query } from './operation.ts'
 import { PERMISSIONS, type Permission } from './permissions.ts'
 import { requirePerson as onlyPerson } from './person.ts'
-import { covers, isEmpty, ROLE_PERMISSIONS, ROLE_WORDS, ROLES } from './roles.ts'
+import { covers, isEmpty, ROLE_PERMISSIONS, ROLE_WORDS, ROLES, sightOf } from './roles.ts'
 
 const WantedGrants = z
   .array(Grant.extend({ project_id: ProjectRef.nullable().default(null).describe('empty: in the whole fleet') }))
@@ -42,6 +44,15 @@ function requireCovered(caller: Caller, ...lists: (readonly Grant[])[]): void {
   const held = caller.limit === null ? [caller.grants] : [caller.grants, caller.limit]
   if (!lists.every(grants => held.every(each => covers(each, grants))))
     throw new Forbidden('You cannot give roles that you do not have yourself.')
+}
+
+/** A token that ends must not live on in one that does not. */
+function requireNoLonger(caller: Caller, expires_at: string | null): void {
+  if (!isPrincipal(caller) || !caller.expires_at) return
+  if (expires_at === null || Date.parse(expires_at) > Date.parse(caller.expires_at))
+    throw new Forbidden('A token makes none that lasts longer than itself.', {
+      try: `Let it end at ${caller.expires_at} or before.`,
+    })
 }
 
 const viewOf = ({ epoch: _, password: __, ...principal }: Principal): z.infer<typeof PrincipalView> => principal
@@ -81,6 +92,26 @@ async function meant(context: Context, ref: string | undefined): Promise<Princip
   const isSelf = isPrincipal(caller) && found?.value.id === caller.id
   if (!found || !(isSelf || managesPeople(caller))) throw new NotFound('person or service', ref)
   return found.value
+}
+
+/** What a token is limited to. A project that its principal may not see is not told apart from one that is not. */
+async function ownGrants({ fleet }: Context, principal: Principal, wanted: Grant[]): Promise<Grant[]> {
+  const sight = sightOf(principal.grants)
+  const seen = sight === 'fleet' ? fleet : scopedTo(fleet, sight)
+  const grants = await withProjects(seen, wanted).catch(error => {
+    if (error instanceof NotFound) return undefined
+    throw error
+  })
+  if (!grants || !covers(principal.grants, grants))
+    throw new InvalidInput('grants', `are more than ${principal.name} has`)
+  return grants
+}
+
+/** Who works only where the caller sees nothing is nobody to them. */
+function sharesProject(caller: Caller, { id, grants }: Principal): boolean {
+  if (!isPrincipal(caller) || caller.id === id) return true
+  const [theirs, own] = [sightOf(grants), sightFor(caller)]
+  return theirs === 'fleet' || own === 'fleet' || !theirs.isDisjointFrom(own)
 }
 
 const managesPeople = (caller: Caller): boolean =>
@@ -135,14 +166,16 @@ export const people = [
     name: 'list_names',
     may: 'self.manage',
     mcp: false,
-    summary: 'List the names of the people and services of this fleet, for what they did',
+    summary: 'List the names of the people and services that share a project with you, for what they did',
     http: 'GET /api/people/names',
     input: z.object({}),
     output: z.object({
       names: z.array(z.object({ id: z.string(), kind: z.enum(['person', 'service']), name: z.string() })),
     }),
-    run: async ({ fleet }) => ({
-      names: (await principalsOf(fleet)).map(({ id, kind, name }) => ({ id, kind, name })),
+    run: async ({ fleet, caller }) => ({
+      names: (await principalsOf(fleet))
+        .filter(each => sharesProject(caller, each))
+        .map(({ id, kind, name }) => ({ id, kind, name })),
     }),
   }),
   query({
@@ -306,12 +339,12 @@ export const people = [
       expires_at: Timestamp.nullable().default(null).describe('empty: it does not expire'),
     }),
     output: z.object({ token: z.string(), details: TokenView }),
-    run: async (context, { principal_id, name, grants, expires_at }) => {
+    run: async (context, { principal_id, name, grants: wantedGrants, expires_at }) => {
       requirePerson(context.caller)
       const principal = await meant(context, principal_id)
-      if (grants && !covers(principal.grants, grants))
-        throw new InvalidInput('grants', `are more than ${principal.name} has`)
+      const grants = wantedGrants && (await ownGrants(context, principal, wantedGrants))
       requireCovered(context.caller, grants ?? principal.grants)
+      requireNoLonger(context.caller, expires_at)
       const wanted = { name, grants, expires_at }
       const { token, record } = await makeToken(context.fleet, ask(context, 'make_token'), principal, wanted)
       return { token, details: tokenView(context.fleet, record) }

@@ -21,7 +21,7 @@ export const PERMISSIONS = {
   'comments.write': 'comment on work',
   'reports.read': 'see the reports of sessions',
   'transcripts.read': 'see everything said in sessions, which may contain secrets',
-  'costs.read': 'see costs',
+  'costs.read': 'see spending and budgets',
   'messages.send': 'send messages to running agents',
   'questions.answer': 'answer questions of agents',
   'approvals.decide': 'allow or deny permission requests, and make rules about them',

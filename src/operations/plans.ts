@@ -150,6 +150,8 @@ export const plans = [
       scripts: z.boolean().default(false).describe('the planner may use shell, so its missions may be scripts'),
       approve: z.boolean().default(false).describe('start the missions without asking'),
     }),
+    // Without one it may create a project, at any path and with any landing policy.
+    mayAlso: ({ project_id }) => (project_id === undefined ? ['projects.write'] : []),
     output: PlanView,
     run: async (context, { prompt, agent, model, approve, scripts, ...where }) => {
       const { fleet } = context

@@ -8,6 +8,7 @@ import { readable } from '../fleet/records.ts'
 import { forgetProgress, progressOf } from '../fleet/sessions/progress.ts'
 import { isHere } from '../fleet/sessions/record.ts'
 import { transcriptPage } from '../fleet/transcripts/transcripts.ts'
+import { mayIn } from './authorize.ts'
 import { Paging } from './inputs.ts'
 import { query } from './operation.ts'
 import { MissionView, missionViews, Waiting } from './views.ts'
@@ -24,7 +25,10 @@ const Running = z.object({
   started_at: z.string(),
   last_at: z.string().nullable().describe('when it last printed something'),
   events: z.number().describe('lines of its transcript'),
-  doing: z.string().nullable().describe('its current tool, or the last line it said; empty: nothing yet'),
+  doing: z
+    .string()
+    .nullable()
+    .describe('its current tool, or the last line it said; empty: nothing yet, or you may not read transcripts'),
   context: Context.nullable(),
   usage: Usage.describe('of this session so far'),
   agent: z.string(),
@@ -57,16 +61,19 @@ export const queue = [
     http: 'GET /api/missions/running',
     input: z.object({ limit: Paging.limit }),
     output: z.object({ tasks: z.array(Running), more: z.number().describe('how many were left out') }),
-    run: async ({ fleet }, { limit }) => {
+    run: async ({ fleet, caller }, { limit }) => {
       const live = await liveSessions(fleet)
-      forgetProgress(new Set(live.map(({ id }) => id)))
-      const tasks = await Promise.all(live.slice(0, limit).map(session => running(fleet, session)))
+      // The counts are shared, also with those who see more.
+      if (!fleet.view) forgetProgress(new Set(live.map(({ id }) => id)))
+      const says = ({ project_id }: Session) => mayIn(caller, 'transcripts.read', project_id)
+      const tasks = await Promise.all(live.slice(0, limit).map(session => running(fleet, session, says(session))))
       return { tasks: tasks.filter(task => task !== undefined), more: Math.max(0, live.length - limit) }
     },
   }),
 ]
 
-async function running(fleet: Fleet, session: Session): Promise<z.infer<typeof Running> | undefined> {
+/** `says`: whether the caller may read what its transcript says. */
+async function running(fleet: Fleet, session: Session, says: boolean): Promise<z.infer<typeof Running> | undefined> {
   const [mission, project] = await Promise.all([
     readable(fleet, 'missions', session.mission_id),
     readable(fleet, 'projects', session.project_id),
@@ -84,7 +91,7 @@ async function running(fleet: Fleet, session: Session): Promise<z.infer<typeof R
     waits_for: retryReasons(session.retrying, fleet.now()),
     started_at: session.started_at ?? session.created_at,
     ...progressOf(fleet, session.id),
-    doing: await doingOf(fleet, session),
+    doing: says ? await doingOf(fleet, session) : null,
     context: session.context,
     usage: session.usage,
     agent: session.agent,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { Refusal } from '../domain/errors.ts'
+import type { Role } from '../domain/records/principal.ts'
 import { aMission, NOW } from '../domain/samples.testkit.ts'
 import { aFleet } from '../fleet/fleet.testkit.ts'
 import type { Fleet } from '../fleet/fleet.ts'
@@ -115,6 +116,19 @@ test('a mission that waits for one of another project says so without naming it'
   // What is not shown is not lost when somebody edits the mission.
   const { value } = (await fleet.store.get('missions', 'waits'))!
   expect(value.depends_on).toEqual([`${FOREIGN}-running`])
+})
+
+test('the overview shows costs to those who may see costs', async () => {
+  const fleet = await aWorld(OWN, FOREIGN)
+  const overview = queries.find(({ name }) => name === 'get_overview')!
+  const spent = async (role: Role) => {
+    const caller = aPrincipal([{ role, project_id: OWN }])
+    const seen = await authorize(overview, { fleet, caller }, {})
+    const answered = await overview.run({ fleet: seen, caller, signal: new AbortController().signal }, {})
+    return (answered as { spent_today: { usage: { cost_usd: number }; projects: unknown[] } }).spent_today
+  }
+  expect((await spent('monitor')).usage.cost_usd).toBe(1)
+  expect(await spent('worker')).toMatchObject({ usage: { cost_usd: 0 }, projects: [] })
 })
 
 test('no command reaches anything in the other project', async () => {

@@ -98,7 +98,10 @@ export const system = [
           warm_bytes: z.number(),
           transcript_bytes: z.number(),
           total_bytes: z.number().describe('all of the home'),
-          measured_at: z.string().nullable().describe('null: it takes too long to measure now'),
+          measured_at: z
+            .string()
+            .nullable()
+            .describe('null: it takes too long to measure now, or you may not see all projects'),
         })
         .describe('disk_use has more'),
     }),
@@ -107,7 +110,8 @@ export const system = [
         fleetState(fleet),
         missionCounts(fleet),
         liveSessions(fleet),
-        quickUse(fleet),
+        // It is measured for the whole home, so it would tell how much others do.
+        fleet.view ? undefined : quickUse(fleet),
         providersOf(fleet),
         waitingForPerson(fleet),
         faultsOf(fleet),

@@ -16,7 +16,9 @@ import {
   templateNamed,
 } from '../fleet/projects/templates.ts'
 import { lookUp } from '../fleet/records.ts'
+import { requireMay } from './authorize.ts'
 import { ask, edits, Paging, ProjectRef, Ref } from './inputs.ts'
+import { neededFor } from './needed.ts'
 import { command, query } from './operation.ts'
 import { ProjectView } from './projects.ts'
 import { MissionView, missionView } from './views.ts'
@@ -117,20 +119,21 @@ export const templates = [
       auto_dispatch: z.boolean().default(false).describe('queue it at once'),
     }),
     output: MissionView,
-    mayAlso: ({ auto_dispatch, landing }) => [
-      ...(auto_dispatch ? (['missions.run'] as const) : []),
-      ...(landing === 'auto' ? (['missions.land'] as const) : []),
-    ],
+    mayAlso: input => [...neededFor(input), ...(input.auto_dispatch ? (['missions.run'] as const) : [])],
     run: async (context, { template, project_id, values, auto_dispatch, ...settings }) => {
       const asked = ask(context, 'create_mission_from_template')
       const saved = await missionFrom(context.fleet, template, values)
       const { detailed_prompt, ...fields } = saved.fields
+      const made = MissionSettings.parse({ ...fields, ...said(settings) })
+      // What the template says, whoever saved it.
+      const { id } = (await lookUp(context.fleet, 'projects', project_id)).value
+      for (const permission of neededFor(made)) requireMay(context.caller, permission, id)
       const script = isScriptAfter(context.fleet, asked, saved, { agent: settings.agent, text: false })
       const { value } = await createMission(
         context.fleet,
         asked,
         project_id,
-        { ...MissionSettings.parse({ ...fields, ...said(settings) }), detailed_prompt },
+        { ...made, detailed_prompt },
         auto_dispatch,
         { script, variables: saved.variables },
       )

@@ -108,6 +108,16 @@ async function oneLine(fleet: Fleet, mission: Mission): Promise<string> {
   return text.split('\n')[0]!.slice(0, 200)
 }
 
+/** Undefined: there is no such ready-made workflow, or it misses something. The operation says so. */
+function wantedStages(input: Recipe & { stages?: StageInput[]; use?: string }): StageInput[] | undefined {
+  if (input.stages || !input.use) return input.stages
+  try {
+    return readyMade(input.use, input)
+  } catch {
+    return undefined
+  }
+}
+
 const WithWorkflow = z.object({ workflow_id: Ref })
 
 function onWorkflow<const N extends string>(
@@ -160,6 +170,8 @@ export const workflows = [
         .describe('a branch, tag or commit to start from; empty: the base branch'),
       tags: Workflow.shape.tags,
     }),
+    // A winner lands as soon as it is chosen, whatever the policy of the project is.
+    mayAlso: input => (wantedStages(input)?.some(({ chooses }) => chooses) ? ['missions.land'] : []),
     output: WorkflowView,
     run: async (context, { project_id, task_prompt, stages, use, name, tags, base_ref, ...recipe }) => {
       if ((stages === undefined) === (use === undefined))

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { InvalidInput, Unauthorized } from '../domain/errors.ts'
+import { InvalidInput, NotAllowed, Unauthorized } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import { DeviceKey } from '../domain/records/device.ts'
 import { isCurrent, type Principal } from '../domain/records/principal.ts'
@@ -53,7 +53,10 @@ export async function callerOf(fleet: Fleet, authorization: string): Promise<Cal
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
   if (same(token, await fleet.keys.ownerToken())) return { kind: 'owner' }
   const held = await holderOf(fleet, token)
-  if (held) return { ...namedIn(held.principal), limit: held.token.grants, token: held.token.id }
+  if (held) {
+    const { grants: limit, id, expires_at } = held.token
+    return { ...namedIn(held.principal), limit, token: id, expires_at }
+  }
   if (await isScrapeToken(fleet, token)) return { kind: 'monitor' }
   const named = await sessionOf(fleet.keys, token)
   const session = named && (await fleet.store.get('sessions', named.id))?.value
@@ -68,12 +71,19 @@ export async function callerOf(fleet: Fleet, authorization: string): Promise<Cal
 /** Signs in a browser that has a link or the owner's token; undefined: it has neither, or the link was used. */
 export async function signIn(
   fleet: Fleet,
-  { token, key, userAgent }: { token: string; key: DeviceKey; userAgent: string },
+  {
+    token,
+    key,
+    userAgent,
+    before,
+    replace,
+  }: { token: string; key: DeviceKey; userAgent: string; before?: string; replace?: boolean },
 ): Promise<{ device: string } | undefined> {
   const now = Date.parse(fleet.now())
   const byToken = same(token, await fleet.keys.ownerToken())
   const invited = byToken ? { id: newId(), name: '' } : await deviceOf(fleet.keys, token, now)
   if (!invited || (invited.principal && !(await isInvited(fleet, invited.principal)))) return undefined
+  if (before !== undefined && !replace) await requireSamePerson(fleet, before, invited.principal?.id ?? null)
   const device = await admitDevice(fleet, invited, {
     userAgent,
     key,
@@ -96,6 +106,13 @@ export async function signInWithPassword(
   const invited = { id: newId(), name: '', principal }
   const device = await admitDevice(fleet, invited, { userAgent, key, via: 'password', expiresAt })
   return device && { device: device.id }
+}
+
+/** A link that somebody sends must not quietly make a browser theirs that is signed in as somebody else. */
+async function requireSamePerson(fleet: Fleet, before: string, principalId: string | null): Promise<void> {
+  const device = (await fleet.store.get('devices', before))?.value
+  if (device && device.principal_id !== principalId)
+    throw new NotAllowed('This browser is signed in as somebody else.', { try: 'Sign out first, or switch.' })
 }
 
 /** An invitation is void once its person was signed out everywhere, or ended. */

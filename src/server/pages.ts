@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { VIEWS } from '../../web/src/views.ts'
 import { Unauthorized } from '../domain/errors.ts'
+import type { Ask } from '../fleet/commands.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { signOutDevice } from '../fleet/people/devices.ts'
 import { deviceOf } from '../operations/operation.ts'
@@ -29,7 +30,6 @@ const FILES = {
 }
 const OPEN = { config: { open: true } }
 const OPEN_PAGE = { config: { open: true, page: true } }
-const SIGN_OUT = { operation: 'sign_out_device', actor: 'person' }
 
 /** Pages sent instead of an answer. What a page must know to sign in is filled in each time. */
 export const errorPages = (proofs: Proofs): ErrorPages => {
@@ -78,35 +78,41 @@ function addSignIn(app: FastifyInstance, { fleet, proofs, limits }: Parts): void
   })
   app.get('/sign-in/challenge', OPEN, async () => proofs.challenge())
   app.post('/sign-in', OPEN, async (request, reply) => {
-    const { token, key, name, password } = (request.body ?? {}) as Record<string, unknown>
+    const { token, key, name, password, replace } = (request.body ?? {}) as Record<string, unknown>
     const { 'user-agent': userAgent = '' } = request.headers
     // A browser that was already signed in is still one browser.
     const before = await proofs.check(request).catch(() => undefined)
     const known = keyIn(key, request)
-    const browser = { key: known, userAgent }
-    if (typeof name === 'string' && typeof password === 'string') {
-      limits.requirePasswordTry(request.ip, name)
-      const person = await signInWithPassword(fleet, { name, password }, browser)
-      if (!person) throw new Unauthorized('This name and password do not go together.')
-      if (before) await signOutDevice(fleet, SIGN_OUT, before.device)
-      return reply.send(person)
-    }
-    const admitted = typeof token === 'string' ? await signIn(fleet, { token, ...browser }) : undefined
+    const browser = { key: known, userAgent, before: before?.device, replace: replace === true }
+    const isNamed = typeof name === 'string' && typeof password === 'string'
+    if (isNamed) limits.requirePasswordTry(request.ip, name)
+    const admitted = isNamed
+      ? await signInWithPassword(fleet, { name, password }, browser)
+      : typeof token === 'string'
+        ? await signIn(fleet, { token, ...browser })
+        : undefined
+    if (!admitted && isNamed) throw new Unauthorized('This name and password do not go together.')
     if (!admitted) {
       limits.noteFailedSignIn(request.ip)
       throw new Unauthorized('This is not the token of this fleet.', {
         try: 'Copy the whole content of the file named token in its home, without the line end.',
       })
     }
-    if (before) await signOutDevice(fleet, SIGN_OUT, before.device)
+    if (before) await signOutDevice(fleet, await signOutBy(fleet, before.device), before.device)
     return reply.send(admitted)
   })
   app.post('/sign-out', async (request, reply) => {
     const { caller } = request.asker!
     const device = deviceOf(caller)
-    if (device) await signOutDevice(fleet, SIGN_OUT, device)
+    if (device) await signOutDevice(fleet, await signOutBy(fleet, device), device)
     return reply.code(204).send()
   })
+}
+
+/** The person whose browser it is signs it out. */
+async function signOutBy(fleet: Fleet, deviceId: string): Promise<Ask> {
+  const principalId = (await fleet.store.get('devices', deviceId))?.value.principal_id
+  return { operation: 'sign_out_device', actor: principalId ? `person:${principalId}` : 'person' }
 }
 
 /** The dashboard: its files, and its one document at the address of every view. */

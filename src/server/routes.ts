@@ -1,8 +1,9 @@
 import { setTimeout as passed } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Forbidden } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { signInOf, standingOf } from '../fleet/people/signed-in.ts'
-import { authorize, authorizeAnywhere, isPrincipal } from '../operations/authorize.ts'
+import { type SignIn, signInOf, standingOf } from '../fleet/people/signed-in.ts'
+import { authorize, authorizeAnywhere } from '../operations/authorize.ts'
 import type { Caller, Context, Operation, Query, Streaming } from '../operations/operation.ts'
 import { routeOf } from '../operations/shape.ts'
 import type { Answer, Explain } from './answers.ts'
@@ -10,6 +11,7 @@ import { inputReader } from './input.ts'
 import { idempotencyKey } from './key.ts'
 import type { Limits } from './limits.ts'
 import { isForMonitors } from './metrics.ts'
+import { signedOut } from './proof.ts'
 import { frame, type StreamLimits, Watcher } from './sse.ts'
 
 export interface Serving {
@@ -25,6 +27,8 @@ export interface Serving {
 const FIRST_WORD_MS = 250
 /** Several commits in a row cause one look at who is still signed in. */
 const LOOK_EVERY_MS = 200
+/** A longer one would be over at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** One route per operation; anything special about one is in its definition. */
 export function addOperations(app: FastifyInstance, operations: readonly Operation[], serving: Serving): void {
@@ -46,10 +50,16 @@ function answers(operation: Query, { fleet }: Serving): Handler {
   const read = readerFor(operation)
   return async (request, reply) => {
     const { caller, input } = read(request)
-    const signal = goneSignal(reply)
+    const ending = new AbortController()
+    const { signal } = ending
+    reply.raw.once('close', () => ending.abort('gone'))
     const seen = await authorize(operation, { fleet, caller }, input)
     const context: Context = { fleet: seen, caller, key: idempotencyKey(request), signal }
-    const output = operation.output.parse(await operation.run(context, input))
+    // A query may wait for an hour. A command that was carried out says so, also if it signs its caller out.
+    const stopLooking = operation.kind === 'query' ? endWithSignOut(fleet, caller, ending) : () => {}
+    const output = operation.output.parse(await operation.run(context, input).finally(stopLooking))
+    if (signal.reason === 'out') throw signedOut()
+    if (signal.reason === 'changed') throw new Forbidden('Your roles have changed.', { try: 'Ask again.' })
     return reply.type('application/json; charset=utf-8').send(JSON.stringify(output))
   }
 }
@@ -96,19 +106,31 @@ function streams(operation: Streaming, { fleet, explain, streamLimits, openStrea
  * Ends open streams of somebody who is signed out or whose roles change, here or by another process. Returns how to
  * stop looking.
  */
-export function endWithSignOut(fleet: Fleet, caller: Caller, ending: AbortController): () => void {
-  const by = signInOf(caller)
+export const endWithSignOut = (fleet: Fleet, caller: Caller, ending: AbortController): (() => void) =>
+  endWithSignIn(fleet, signInOf(caller), ending)
+
+function endWithSignIn(fleet: Fleet, by: SignIn, ending: AbortController): () => void {
   if (by.device === undefined && by.token === undefined) return () => {}
-  const since = isPrincipal(caller) ? caller.grants : undefined
   let look: NodeJS.Timeout | undefined
+  let expiry: NodeJS.Timeout | undefined
+  const check = async () => {
+    look = undefined
+    const standing = await standingOf(fleet, by).catch(() => 'in')
+    if (standing !== 'in') ending.abort(standing)
+  }
   const stop = fleet.store.watch(() => {
-    look ??= setTimeout(async () => {
-      look = undefined
-      if ((await standingOf(fleet, by, since).catch(() => 'in')) !== 'in') ending.abort()
-    }, LOOK_EVERY_MS)
+    look ??= setTimeout(check, LOOK_EVERY_MS)
   })
+  // No commit says that a token has expired.
+  const awaitExpiry = () => {
+    const left = Date.parse(by.expires_at!) - Date.parse(fleet.now())
+    if (left <= 0) return void check()
+    expiry = setTimeout(awaitExpiry, Math.min(left + 1, LONGEST_TIMER_MS))
+  }
+  if (by.expires_at) awaitExpiry()
   const stopLooking = () => {
     clearTimeout(look)
+    clearTimeout(expiry)
     stop()
   }
   ending.signal.addEventListener('abort', stopLooking, { once: true })
@@ -127,10 +149,4 @@ function readerFor(
     authorizeAnywhere(operation, caller)
     return { caller, input: readInput(request) }
   }
-}
-
-function goneSignal({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  raw.once('close', () => gone.abort())
-  return gone.signal
 }

@@ -28,8 +28,7 @@ const rolesOf = (caller: Caller): string =>
 export const byTicket =
   (fleet: Fleet, caller: Caller): Standing =>
   async () => {
-    if (caller.kind !== 'session')
-      return standingOf(fleet, signInOf(caller), isPrincipal(caller) ? caller.grants : undefined)
+    if (caller.kind !== 'session') return standingOf(fleet, signInOf(caller))
     const session = (await fleet.store.get('sessions', caller.session_id))?.value
     return session !== undefined && session.status !== 'ended' ? 'in' : 'out'
   }

@@ -4,7 +4,12 @@ import { type Ask, by, oncePerKey } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
 import { fleetState, put } from '../records.ts'
 
-export const boardViews = async (fleet: Fleet): Promise<BoardView[]> => (await fleetState(fleet)).value.board_views
+/** Without those of a project that the caller may not see. */
+export async function boardViews(fleet: Fleet): Promise<BoardView[]> {
+  const views = (await fleetState(fleet)).value.board_views
+  const projectOf = ({ search }: BoardView) => new URLSearchParams(search).get('project')
+  return fleet.view ? views.filter(each => fleet.view!.projects.has(projectOf(each) ?? '') || !projectOf(each)) : views
+}
 
 /** Saves a view. One of the same name is replaced. */
 export const saveBoardView = (fleet: Fleet, ask: Ask, view: BoardView): Promise<BoardView[]> =>

@@ -96,7 +96,8 @@ export async function updateMission(
   return changeMission(fleet, id, ask, async (mission, when) => {
     const script = isScriptAfter(fleet, ask, mission, { agent: settings.agent, text: prompt !== undefined })
     if (Object.keys(fields).some(field => !ALWAYS_EDITABLE.has(field))) life.requireStatus(mission, EDITABLE)
-    const edited = { ...mission, ...settings, ...(prompt && { prompt }), script }
+    const depends_on = settings.depends_on && [...settings.depends_on, ...(await unseenBy(fleet, mission))]
+    const edited = { ...mission, ...settings, ...(depends_on && { depends_on }), ...(prompt && { prompt }), script }
     if (Object.keys(settings).some(field => HELD.has(field))) requireHeld(fleet, edited, project)
     const isLinked = settings.depends_on || settings.parent_mission_id
     const guard = isLinked ? await againstCycles(fleet, edited) : []
@@ -198,7 +199,12 @@ export async function deleteMission(fleet: Fleet, ask: Ask, id: string, discard:
     const left = await leftBehind(fleet, id)
     if (left.length && !discard) throw stillHolds(left, `fleet mission delete ${id} --discard`)
     // Later stages of a running workflow are not in this list. requireNoStage protects their dependencies.
-    const dependents = (await dependentsOf(fleet, mission)).slice(0, MOST_TOLD).map(each => each.id)
+    const all = await dependentsOf(wholeOf(fleet), mission)
+    const dependents = all
+      .filter(each => isSeen(fleet, each))
+      .slice(0, MOST_TOLD)
+      .map(each => each.id)
+    if (all.length && !dependents.length) throw new NotAllowed(`Other work depends on mission ${id}.`)
     if (dependents.length) {
       throw new NotAllowed(`Other missions depend on mission ${id}: ${dependents.join(', ')}.`, {
         try: `fleet mission delete ${dependents[0]}`,
@@ -248,6 +254,17 @@ export async function checkedSettings<T extends Partial<MissionSettings>>(
   }
 }
 
+/** What a mission waits for may be in a project that the caller may not see. It waits for it all the same. */
+const wholeOf = (fleet: Fleet): Fleet => fleet.view?.whole ?? fleet
+const isSeen = ({ view }: Fleet, { project_id }: Mission): boolean => !view || view.projects.has(project_id)
+
+/** The dependencies that an edit by this caller cannot name, and so does not remove. */
+async function unseenBy(fleet: Fleet, mission: Mission): Promise<string[]> {
+  if (!fleet.view) return []
+  const dependencies = await dependenciesOf(wholeOf(fleet), mission)
+  return dependencies.filter(({ value }) => !isSeen(fleet, value)).map(({ value }) => value.id)
+}
+
 export const projectOf = async (fleet: Fleet, missionId: string): Promise<Project> =>
   (await current(fleet, 'projects', (await current(fleet, 'missions', missionId)).value.project_id)).value
 
@@ -270,7 +287,7 @@ function requireInside(subdirectory: string): void {
  * ends before the commit makes the commit fail, so its end is never missed.
  */
 export async function readiness(fleet: Fleet, mission: Mission): Promise<{ ready: boolean; checks: Check[] }> {
-  const dependencies = await dependenciesOf(fleet, mission)
+  const dependencies = await dependenciesOf(wholeOf(fleet), mission)
   const checks = dependencies.map(d => ({ collection: 'missions' as const, id: d.value.id, expects: d.version }))
   return {
     ready: isReady(
@@ -287,7 +304,7 @@ export async function readiness(fleet: Fleet, mission: Mission): Promise<{ ready
  */
 export async function linked(fleet: Fleet, mission: Mission): Promise<{ ready: boolean; changes: Change[] }> {
   const { id, depends_on, parent_mission_id } = mission
-  const dependencies = await dependenciesOf(fleet, mission)
+  const dependencies = await dependenciesOf(wholeOf(fleet), mission)
   const gone = dependencies.find(({ value }) => value.deleting)
   if (gone) throw new NotAllowed(`Mission ${gone.value.id} is being deleted.`)
   const isApart = parent_mission_id !== null && !depends_on.includes(parent_mission_id)
@@ -301,7 +318,9 @@ export async function linked(fleet: Fleet, mission: Mission): Promise<{ ready: b
     mission,
     dependencies.map(d => d.value),
   )
-  const others = parent ? [...dependencies, parent] : dependencies
+  // Those that the caller may not see were named by somebody else, and name it already.
+  const own = dependencies.filter(({ value }) => isSeen(fleet, value))
+  const others = parent ? [...own, parent] : own
   return { ready, changes: others.map(({ value, version }) => put('missions', naming(value), version)) }
 }
 
@@ -318,10 +337,11 @@ async function againstCycles(fleet: Fleet, mission: Mission): Promise<Change[]> 
     const seen = new Set<string>()
     const follow = async (from: Mission, path: string[]): Promise<void> => {
       for (const id of leadsTo(from)) {
-        if (id === mission.id) throw new InvalidInput(field, `would make a circle: ${[...path, id].join(' → ')}`)
+        if (id === mission.id)
+          throw new InvalidInput(field, `would make a circle${fleet.view ? '' : `: ${[...path, id].join(' → ')}`}`)
         if (seen.has(id)) continue
         seen.add(id)
-        const next = await fleet.store.get('missions', id)
+        const next = await wholeOf(fleet).store.get('missions', id)
         if (next) await follow(next.value, [...path, id])
       }
     }

@@ -97,7 +97,7 @@ async function allNamed(fleet: Fleet, name: string): Promise<Principal[]> {
 }
 
 /** Projects can be named in a grant. The record has their ids. */
-async function withProjects(fleet: Fleet, grants: readonly Grant[]): Promise<Grant[]> {
+export async function withProjects(fleet: Fleet, grants: readonly Grant[]): Promise<Grant[]> {
   return Promise.all(
     grants.map(async ({ role, project_id }) => ({
       role,

@@ -1,26 +1,27 @@
 import { isLetIn } from '../../domain/records/device.ts'
-import { isCurrent, isUsable, type Principal } from '../../domain/records/principal.ts'
+import { type Grant, isCurrent, isUsable } from '../../domain/records/principal.ts'
 import type { Fleet } from '../fleet.ts'
 
 /** How somebody is signed in, as far as it can end. */
 export interface SignIn {
   device?: string
   token?: string
+  expires_at?: string | null
+  /** The roles that it was opened with. */
+  since?: readonly Grant[]
 }
 
 /** A caller as far as it is signed in. */
-export const signInOf = (caller: { kind: string; device?: string; token?: string }): SignIn =>
-  caller.kind === 'session' ? {} : { device: caller.device, token: caller.token }
+export function signInOf(caller: { kind: string }): SignIn {
+  const { device, token, expires_at, grants } = caller as SignIn & { grants?: readonly Grant[] }
+  return { device, token, expires_at, since: grants }
+}
 
 /**
- * Whether a sign-in still counts. `changed`: it does, with other roles than `since`. Runs for each open stream after
+ * Whether a sign-in still counts. `changed`: it does, but with other roles. Runs for each open stream after
  * every commit, so it reads a few records by their ids.
  */
-export async function standingOf(
-  fleet: Fleet,
-  by: SignIn,
-  since?: readonly Principal['grants'][number][],
-): Promise<'in' | 'changed' | 'out'> {
+export async function standingOf(fleet: Fleet, by: SignIn): Promise<'in' | 'changed' | 'out'> {
   const { store } = fleet
   const device = by.device === undefined ? undefined : (await store.get('devices', by.device))?.value
   if (by.device !== undefined && !isLetIn(device, fleet.now())) return 'out'
@@ -30,5 +31,5 @@ export async function standingOf(
   if (!signed?.principal_id) return 'in'
   const principal = (await store.get('principals', signed.principal_id))?.value
   if (!isCurrent(principal, signed.epoch)) return 'out'
-  return since && JSON.stringify(since) !== JSON.stringify(principal.grants) ? 'changed' : 'in'
+  return by.since && JSON.stringify(by.since) !== JSON.stringify(principal.grants) ? 'changed' : 'in'
 }

@@ -23,8 +23,8 @@ export interface ListedWorktree {
 
 /** Every worktree on disk, also warm ones and those of checks. It reads the disk: unknown ones take room as well. */
 export async function listWorktrees(fleet: Fleet, projectId?: string): Promise<ListedWorktree[]> {
-  const places = placesIn(fleet.home.worktrees).filter(path => !projectId || basename(dirname(path)) === projectId)
-  const warm = await warmEntries(fleet, projectId)
+  const places = seenPlaces(fleet).filter(path => !projectId || projectAt(path) === projectId)
+  const warm = (await warmEntries(fleet, projectId)).filter(({ project_id }) => isSeen(fleet, project_id))
   const sizes = await bytesOf([
     ...places.flatMap(path => [path, folderOf(path)]),
     ...warm.flatMap(({ tree, others }) => [tree, ...others]),
@@ -36,7 +36,7 @@ export async function listWorktrees(fleet: Fleet, projectId?: string): Promise<L
     const mission = session && (await readable(fleet, 'missions', session.mission_id))?.value
     listed.push({
       path,
-      project_id: basename(dirname(path)),
+      project_id: projectAt(path),
       mission_id: session?.mission_id ?? null,
       session_id: session?.id ?? null,
       title: mission?.title ?? null,
@@ -66,7 +66,13 @@ function stateOf(path: string, session: Session | undefined, status: string | un
   return isForChecks(basename(path)) ? 'for checks' : 'of no session'
 }
 
-export const countWorktrees = ({ home }: Fleet): number => placesIn(home.worktrees).length
+export const countWorktrees = (fleet: Fleet): number => seenPlaces(fleet).length
+
+/** The disk has those of all projects, also of those that the caller may not see. */
+const seenPlaces = (fleet: Fleet): string[] =>
+  placesIn(fleet.home.worktrees).filter(path => isSeen(fleet, projectAt(path)))
+const isSeen = ({ view }: Fleet, projectId: string): boolean => !view || view.projects.has(projectId)
+const projectAt = (path: string): string => basename(dirname(path))
 
 /** A folder may go in the same moment. */
 const changedAt = (path: string): string =>

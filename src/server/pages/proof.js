@@ -84,7 +84,7 @@ export function provenFetch(address, options = {}, ready = undefined) {
 
 /**
  * Creates a key and registers it: with the `token` of a link or of the owner, or with a `name` and a `password`. Throws
- * what the server says.
+ * what the server says. `replace`: also if this browser is signed in as somebody else.
  */
 export async function signIn(credential) {
   const { key, given } = await makeKey()
@@ -95,7 +95,10 @@ export async function signIn(credential) {
     body,
   })
   const answer = await response.json()
-  if (!response.ok) throw new Error([answer.error.message, answer.error.try].filter(Boolean).join(' '))
+  if (!response.ok) {
+    const said = [answer.error.message, answer.error.try].filter(Boolean).join(' ')
+    throw Object.assign(new Error(said), { status: response.status })
+  }
   await inKeys('readwrite', keys => keys.put({ device: answer.device, key }, server.home))
   mine = undefined
 }

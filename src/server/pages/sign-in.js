@@ -24,7 +24,8 @@ for (const form of document.forms)
     problem.textContent = ''
     const { token, ...credential } = Object.fromEntries(new FormData(form))
     try {
-      await signIn(token === undefined ? credential : { token: token.trim() })
+      // Whoever types a secret means it.
+      await signIn({ ...(token === undefined ? credential : { token: token.trim() }), replace: true })
       goOn()
     } catch (error) {
       problem.textContent =
@@ -33,13 +34,18 @@ for (const form of document.forms)
     }
   })
 
-if (token) {
+async function withLink(replace) {
   try {
-    await signIn({ token })
+    await signIn({ token, replace })
     goOn()
-  } catch {
-    say('link')
+  } catch (error) {
+    say(error.status === 409 ? 'another' : 'link')
   }
+}
+
+if (token) {
+  document.getElementById('switch').addEventListener('click', () => withLink(true))
+  await withLink(false)
 } else if (!isHere) {
   // Somebody typed the address of an operation: a typed address carries no proof, signed in or not.
   say('program')
