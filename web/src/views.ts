@@ -26,6 +26,8 @@ export const VIEWS = [
   '/approvals',
   '/plugins',
   '/integrations',
+  '/people',
+  '/account',
   '/settings',
   '/settings/notifications',
 ] as const

@@ -10,7 +10,7 @@ const text = (value: unknown): string =>
 const commit = (value: unknown): string => text(value).slice(0, 10)
 /** “Check failed: lint”, or only “Check failed” where the event does not say which. */
 const named = (words: string, name: unknown): string => (text(name) ? `${words}: ${text(name)}` : words)
-const onto = (words: string, { commit: id, branch }: FleetEvent['data']): string =>
+export const onto = (words: string, { commit: id, branch }: FleetEvent['data']): string =>
   [words, text(branch) && `on ${text(branch)}`, commit(id) && `as ${commit(id)}`].filter(Boolean).join(' ')
 
 const HAND_BACK: Record<string, string> = { resume: 'for the agent to continue', land: 'to land', keep: 'for review' }
@@ -126,6 +126,11 @@ const WORDS: Record<Kind, string | Told> = {
   template_saved: data => named('Saved a template', data.name),
   template_deleted: data => named('Deleted a template', data.name),
   restored: 'Restored from a backup',
+  principal_added: data => named(data.of === 'service' ? 'Added a service' : 'Invited a person', data.name),
+  principal_changed: data => named('Changed access', data.name),
+  principal_ended: data => named('Ended access', data.name),
+  token_made: data => named('Made a token', data.name),
+  token_revoked: data => named('Revoked a token', data.name),
   device_signed_in: data => named('A browser signed in', data.name),
   device_signed_out: data => named('A browser was signed out', data.name),
   plugin_enabled: data => named('Enabled a plugin', data.name),
@@ -141,9 +146,19 @@ export function eventWords({ kind, data }: Pick<FleetEvent, 'kind' | 'data'>): s
   return typeof words === 'function' ? words(data) : (words ?? kind.replaceAll('_', ' '))
 }
 
-/** Who did it; empty: the fleet by itself. */
-export function actorWords(actor: string): string {
-  if (actor === 'person') return 'you'
-  if (actor.startsWith('session:')) return 'the agent'
+/** Who is signed in, and how others are called. */
+export interface People {
+  /** Null: the owner of the home. */
+  me: string | null
+  names: ReadonlyMap<string, string>
+}
+
+/** Who did it, in the middle of a sentence; empty: the fleet by itself. */
+export function actorWords(actor: string, { me, names }: People): string {
+  const [kind = '', id = ''] = actor.split(/:(.*)/s)
+  if (actor === 'person') return me === null ? 'you' : 'the owner'
+  if (kind === 'person') return id === me ? 'you' : plain(names.get(id) ?? 'somebody')
+  if (kind === 'service') return plain(names.get(id) ?? 'a service')
+  if (kind === 'session') return 'the agent'
   return actor === 'fleet' ? '' : plain(actor.replace(':', ' '))
 }

@@ -1,5 +1,6 @@
 import { IconButton, Tooltip } from '@radix-ui/themes'
 import { Bell, BellOff, BellRing, type LucideIcon, Monitor, Moon, Pause, Play, Smartphone, Sun } from 'lucide-react'
+import { May } from '../kit/may.tsx'
 import { useAppearance } from './appearance.tsx'
 import { usePausing } from './fleet-state.ts'
 import { type Notifying, switchNotifications, useNotifying } from './notifications.ts'
@@ -36,13 +37,15 @@ export function Tools({ isPaused, openPhone }: { isPaused: boolean; openPhone():
   const { pause, unpause, busy } = usePausing()
   return (
     <div className="tools">
-      <Tool
-        label={isPaused ? 'Unpause the fleet' : 'Pause the fleet'}
-        icon={isPaused ? Play : Pause}
-        pressed={isPaused}
-        disabled={busy}
-        run={isPaused ? unpause : pause}
-      />
+      <May use="pause">
+        <Tool
+          label={isPaused ? 'Unpause the fleet' : 'Pause the fleet'}
+          icon={isPaused ? Play : Pause}
+          pressed={isPaused}
+          disabled={busy}
+          run={isPaused ? unpause : pause}
+        />
+      </May>
       <BellTool />
       <Tool label="Continue on phone" icon={Smartphone} run={openPhone} />
       <AppearanceTool />

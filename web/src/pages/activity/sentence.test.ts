@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest'
+import { actorWords } from '../../kit/event-words.ts'
 import type { FleetEvent } from '../../live/fleet-events.ts'
 import { grouped, sentenceOf } from './sentence.ts'
+
+const names = new Map([
+  ['p1', 'Ada'],
+  ['s9', 'Nightly'],
+])
+const owner = (actor: string) => actorWords(actor, { me: null, names })
+const ada = (actor: string) => actorWords(actor, { me: 'p1', names })
 
 let cursor = 0
 const event = (kind: FleetEvent['kind'], more: Partial<FleetEvent> = {}): FleetEvent => ({
@@ -10,14 +18,34 @@ const event = (kind: FleetEvent['kind'], more: Partial<FleetEvent> = {}): FleetE
 })
 
 test('an event is a sentence with who did it', () => {
-  expect(sentenceOf(event('mission_created', { actor: 'person' }), 'Claude Code')).toBe('You created the mission')
-  expect(sentenceOf(event('asked', { actor: 'session:s1' }), 'Claude Code')).toBe('Claude Code asked a question')
-  expect(sentenceOf(event('session_ended', { data: { outcome: 'completed' } }), 'Codex')).toBe('Codex finished')
-  expect(sentenceOf(event('session_ended', { data: { outcome: 'failed' } }), 'Codex')).toBe('Codex ended: failed')
-  expect(sentenceOf(event('landed', { data: { branch: 'main', commit: 'abc' } }), 'Codex')).toBe(
+  expect(sentenceOf(event('mission_created', { actor: 'person' }), 'Claude Code', owner)).toBe(
+    'You created the mission',
+  )
+  expect(sentenceOf(event('asked', { actor: 'session:s1' }), 'Claude Code', owner)).toBe('Claude Code asked a question')
+  expect(sentenceOf(event('session_ended', { data: { outcome: 'completed' } }), 'Codex', owner)).toBe('Codex finished')
+  expect(sentenceOf(event('session_ended', { data: { outcome: 'failed' } }), 'Codex', owner)).toBe(
+    'Codex ended: failed',
+  )
+  expect(sentenceOf(event('landed', { data: { branch: 'main', commit: 'abc' } }), 'Codex', owner)).toBe(
     'Landed on main as abc',
   )
-  expect(sentenceOf(event('check_failed', { data: { name: 'lint' } }), 'Codex')).toBe('Check failed: lint')
+  expect(sentenceOf(event('check_failed', { data: { name: 'lint' } }), 'Codex', owner)).toBe('Check failed: lint')
+})
+
+test('people are called by their names, and oneself “you”', () => {
+  const created = (actor: string, who = owner) => sentenceOf(event('mission_created', { actor }), 'Codex', who)
+  expect(created('person:p1')).toBe('Ada created the mission')
+  expect(created('person:p1', ada)).toBe('You created the mission')
+  expect(created('person', ada)).toBe('The owner created the mission')
+  expect(created('service:s9')).toBe('Nightly created the mission')
+  expect(created('person:gone')).toBe('Somebody created the mission')
+  const landed = event('landed', { data: { branch: 'main', commit: 'abc', approved_by: 'person:p1' } })
+  expect(sentenceOf(landed, 'Codex', owner)).toBe('Ada landed it on main as abc')
+  expect(sentenceOf(landed, 'Codex', ada)).toBe('You landed it on main as abc')
+  const invited = event('principal_added', { actor: 'person', data: { of: 'person', name: 'Bob' } })
+  expect(sentenceOf(invited, 'Codex', owner)).toBe('You invited a person: Bob')
+  const came = event('device_signed_in', { actor: 'person:p1', data: { name: 'Linux, Chromium' } })
+  expect(sentenceOf(came, 'Codex', owner)).toBe('Ada signed in: Linux, Chromium')
 })
 
 test('events of a mission stand together by day, without usage', () => {

@@ -1,6 +1,8 @@
-import { actorWords, eventWords } from '../../kit/event-words.ts'
+import { eventWords, onto } from '../../kit/event-words.ts'
 import { OUTCOMES } from '../../kit/outcomes.ts'
+import { capital } from '../../kit/words.ts'
 import type { FleetEvent } from '../../live/fleet-events.ts'
+import type { Who } from '../../live/names.ts'
 
 type Kind = FleetEvent['kind']
 
@@ -15,19 +17,24 @@ const DONE_BY: ReadonlySet<Kind> = new Set<Kind>([
   ...(['workflow_started', 'workflow_cancelled', 'workflow_retried', 'plan_requested', 'plan_proposed'] as const),
   ...(['plan_edited', 'plan_approved', 'plan_rejected', 'loop_started', 'loop_paused', 'loop_resumed'] as const),
   ...(['template_saved', 'template_deleted', 'plugin_enabled', 'plugin_disabled', 'faults_retried'] as const),
+  ...(['principal_added', 'principal_changed', 'principal_ended', 'token_made', 'token_revoked'] as const),
 ])
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 
 /** What happened, as a sentence: who did what. `agent`: the name of the mission's agent. */
-export function sentenceOf(event: FleetEvent, agent: string): string {
+export function sentenceOf(event: FleetEvent, agent: string, who: Who): string {
   const { kind, data, actor } = event
   if (kind === 'session_starting') return `${agent} is starting`
   if (kind === 'session_running') return `${agent} is working`
   if (kind === 'session_ended') return ended(data.outcome, agent)
   const words = kind === 'mission_created' ? 'Created the mission' : eventWords(event)
-  const by = actor.startsWith('session:') ? agent : capital(actorWords(actor))
+  // The fleet lands what a person approved. The person is who people ask about.
+  if (kind === 'landed' && typeof data.approved_by === 'string')
+    return `${capital(who(data.approved_by))} ${onto('landed it', data)}`
+  if (kind === 'device_signed_in' && actor.startsWith('person:'))
+    return `${capital(who(actor))} signed in: ${String(data.name)}`
+  const by = actor.startsWith('session:') ? agent : capital(who(actor))
   return by && DONE_BY.has(kind) ? `${by} ${lower(words)}` : words
 }
 

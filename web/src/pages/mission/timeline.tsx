@@ -1,11 +1,12 @@
 import { Text } from '@radix-ui/themes'
 import { Link } from 'wouter'
-import { actorWords, eventWords } from '../../kit/event-words.ts'
+import { eventWords } from '../../kit/event-words.ts'
 import { Answer, Lines } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
 import { useAsk } from '../../live/data.ts'
 import type { FleetEvent } from '../../live/fleet-events.ts'
+import { useWho } from '../../live/names.ts'
 import type { Detail } from './actions.ts'
 
 const MOST = 500
@@ -70,8 +71,10 @@ export function LatestEvents({ mission }: { mission: Detail }) {
 }
 
 function Happening({ event }: { event: FleetEvent }) {
-  const { kind, time, actor, cause, session_id } = event
-  const by = actorWords(actor)
+  const { kind, time, actor, cause, session_id, data } = event
+  const who = useWho()
+  const approver = kind === 'landed' && typeof data.approved_by === 'string' ? data.approved_by : undefined
+  const by = who(approver ?? actor)
   return (
     <li data-tone={toneOf(kind)}>
       <Time at={time} />

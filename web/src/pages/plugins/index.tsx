@@ -2,11 +2,13 @@ import { Badge, Button, Callout, Card, Code, Flex, Grid, Switch, Text } from '@r
 import { Blocks, RefreshCw } from 'lucide-react'
 import type { Output } from '../../api/client.ts'
 import { Facts } from '../../kit/facts.tsx'
+import { May } from '../../kit/may.tsx'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
 import { Time } from '../../kit/time.tsx'
 import { tell } from '../../kit/toasts.tsx'
 import { plural } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { useMay } from '../../live/me.ts'
 
 type Plugin = Output<'list_plugins'>['plugins'][number]
 
@@ -36,9 +38,11 @@ export default function Plugins() {
       title="Plugins"
       about="Extensions that decide or are told when something happens, and add agents and tools"
       actions={
-        <Button variant="soft" color="gray" highContrast loading={reload.busy} onClick={() => reload.run({})}>
-          <RefreshCw size={16} /> Reload
-        </Button>
+        <May use="reload_plugins">
+          <Button variant="soft" color="gray" highContrast loading={reload.busy} onClick={() => reload.run({})}>
+            <RefreshCw size={16} /> Reload
+          </Button>
+        </May>
       }
     >
       <Answer of={plugins}>
@@ -65,6 +69,7 @@ function PluginCard({ plugin }: { plugin: Plugin }) {
   const state = running ? 'On' : enabled ? 'Not running' : reason ? 'Turned off by Flotilla' : 'Off'
   const enable = useCommand('enable_plugin', { affects: AFFECTED })
   const disable = useCommand('disable_plugin', { affects: AFFECTED })
+  const mayManage = useMay('enable_plugin')
   return (
     <Card>
       <Flex direction="column" gap="3">
@@ -80,7 +85,7 @@ function PluginCard({ plugin }: { plugin: Plugin }) {
           <Switch
             aria-label={`${name} on`}
             checked={enabled}
-            disabled={enable.busy || disable.busy}
+            disabled={!mayManage || enable.busy || disable.busy}
             onCheckedChange={on => (on ? enable : disable).run({ plugin: name })}
           />
         </Flex>
