@@ -17,7 +17,6 @@ import {
   Settings,
   Share2,
   ShieldCheck,
-  UserRound,
   Users,
   Workflow,
 } from 'lucide-react'
@@ -94,7 +93,6 @@ export const MORE: readonly Station[] = [
     needs: ['list_integrations'],
   }),
   station('People', Users, '/people', () => import('./pages/people/index.tsx'), { needs: ['list_people'] }),
-  station('Account', UserRound, '/account', () => import('./pages/account/index.tsx'), { needs: ['self.manage'] }),
   station('Settings', Settings, '/settings', () => import('./pages/settings/index.tsx'), {
     key: 's',
     needs: ['set_settings', 'disk_use'],
@@ -111,6 +109,7 @@ const WITHIN: readonly Place[] = [
   place('/compare', () => import('./pages/review/compare.tsx')),
   place('/plans/:plan_id', () => import('./pages/plans/one.tsx')),
   place('/projects/:project_id', () => import('./pages/projects/one.tsx')),
+  place('/account', () => import('./pages/account/index.tsx'), 'self.manage'),
   place('/settings/notifications', () => import('./pages/settings/notifications.tsx'), 'set_notification_settings'),
   place('/workflows/:workflow_id', () => import('./pages/workflows/one.tsx')),
 ]

@@ -57,6 +57,7 @@ export function Shell() {
         ? { title: 'Unpause the fleet', run: unpause }
         : { title: 'Pause the fleet: nothing new starts', run: pause },
     ),
+    { title: 'Your account', run: () => go('/account') },
     { title: 'Continue on phone', run: () => setPhone(true) },
     { title: 'Turn notifications in this browser on or off', run: switchNotifications },
     ...only(may('set_notification_settings'), {

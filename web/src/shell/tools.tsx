@@ -1,5 +1,18 @@
 import { IconButton, Tooltip } from '@radix-ui/themes'
-import { Bell, BellOff, BellRing, type LucideIcon, Monitor, Moon, Pause, Play, Smartphone, Sun } from 'lucide-react'
+import {
+  Bell,
+  BellOff,
+  BellRing,
+  type LucideIcon,
+  Monitor,
+  Moon,
+  Pause,
+  Play,
+  Smartphone,
+  Sun,
+  UserRound,
+} from 'lucide-react'
+import { useLocation } from 'wouter'
 import { May } from '../kit/may.tsx'
 import { useAppearance } from './appearance.tsx'
 import { usePausing } from './fleet-state.ts'
@@ -35,6 +48,7 @@ function Tool({ label, icon: Icon, pressed, disabled, run }: ToolProps) {
 /** Switches and buttons that are not pages. */
 export function Tools({ isPaused, openPhone }: { isPaused: boolean; openPhone(): void }) {
   const { pause, unpause, busy } = usePausing()
+  const [, go] = useLocation()
   return (
     <div className="tools">
       <May use="pause">
@@ -47,6 +61,7 @@ export function Tools({ isPaused, openPhone }: { isPaused: boolean; openPhone():
         />
       </May>
       <BellTool />
+      <Tool label="Your account" icon={UserRound} run={() => go('/account')} />
       <Tool label="Continue on phone" icon={Smartphone} run={openPhone} />
       <AppearanceTool />
     </div>

@@ -69,6 +69,7 @@ export function Remove({ person, close }: ChangeProps) {
       title={`Remove ${name}?`}
       about={`${name} is signed out at once, everywhere, and every token ends. This cannot be undone; you can invite somebody of that name again. What ${name} did stays, with the name.`}
       act={`Remove ${name}`}
+      tone="red"
       busy={busy}
       close={close}
       submit={() => run({ principal_id: person.id })}
