@@ -91,10 +91,12 @@ export function RoleList({ grants }: { grants: readonly { role: string; project_
       </Text>
     )
   return (
-    <ul className="roles">
-      {grants.map(grant => (
-        <li key={`${grant.role} ${grant.project_id}`}>{words(grant)}</li>
-      ))}
-    </ul>
+    <Text size="2" asChild>
+      <ul className="roles">
+        {grants.map(grant => (
+          <li key={`${grant.role} ${grant.project_id}`}>{words(grant)}</li>
+        ))}
+      </ul>
+    </Text>
   )
 }

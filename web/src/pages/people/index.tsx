@@ -12,6 +12,9 @@ import { RoleList } from './grants.tsx'
 import './people.css'
 import type { Person } from './person.ts'
 
+/** No event tells that a token was used. */
+const LOOK_MS = 30_000
+
 type Open =
   | { what: 'invite' }
   | { what: 'service' }
@@ -20,7 +23,7 @@ type Open =
 
 /** Who may use this fleet besides its owner. */
 export default function People() {
-  const people = useAsk('list_people', {})
+  const people = useAsk('list_people', {}, { everyMs: () => LOOK_MS })
   const [open, setOpen] = useState<Open>()
   const close = () => setOpen(undefined)
   const invite = (

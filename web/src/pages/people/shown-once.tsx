@@ -32,7 +32,7 @@ export function ShownOnce({ title, about, text, label, expires, close }: ShownOn
           {about}
         </Dialog.Description>
         <CopyBox text={text} label={label} />
-        <Text as="p" size="2">
+        <Text as="p" size="2" my="3">
           {expires ? `It works until ${exactTime(expires)}.` : 'It does not expire. Revoke it when it is not needed.'}
         </Text>
         <Callout.Root size="1" color="amber" highContrast>
