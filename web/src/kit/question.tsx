@@ -7,6 +7,7 @@ import { onEvents, useCommand } from '../live/data.ts'
 import { useMay } from '../live/me.ts'
 import { useWho } from '../live/names.ts'
 import { Foreign } from './foreign.tsx'
+import { May } from './may.tsx'
 import { plain } from './plain.ts'
 import './question.css'
 import { choicesIn, inputIn } from './question-parts.ts'
@@ -47,7 +48,10 @@ export function QuestionCard({ question, mission, project }: QuestionCardProps) 
         )}
         <Text size="1" color="gray" className="question-when">
           {project && `${plain(project)} · `}
-          <Link href={`/sessions/${question.session_id}`}>Transcript</Link> · <Time at={question.created_at} />
+          <May use="read_transcript" project={question.project_id}>
+            <Link href={`/sessions/${question.session_id}`}>Transcript</Link> ·{' '}
+          </May>
+          <Time at={question.created_at} />
         </Text>
       </Flex>
       {question.kind === 'permission' ? (

@@ -48,8 +48,8 @@ export default function Account() {
 }
 
 const Owner = () => (
-  <Card>
-    <Text as="p" size="2" mt="0">
+  <Card mb="5">
+    <Text as="p" size="2" mt="0" mb="2">
       You may do everything. Whoever can read the files of this fleet’s home is its owner, so the terminal on that
       machine needs no sign-in.
     </Text>

@@ -12,6 +12,7 @@ import { Time } from '../../kit/time.tsx'
 import { plural } from '../../kit/words.ts'
 import { useAsk, useMissions } from '../../live/data.ts'
 import type { FleetEvent } from '../../live/fleet-events.ts'
+import { useMay } from '../../live/me.ts'
 import type { Mission } from '../../live/mending.ts'
 import { useWho } from '../../live/names.ts'
 import './activity.css'
@@ -183,12 +184,14 @@ function MissionGroup({ happened: { mission_id, events }, mission, tell }: Group
   )
 }
 
-function Row({ event: { kind, time, session_id, cause }, words }: { event: FleetEvent; words: string }) {
+function Row({ event, words }: { event: FleetEvent; words: string }) {
+  const { kind, time, session_id, project_id, cause } = event
+  const mayRead = useMay('read_transcript', project_id)
   return (
     <li>
       <Dot tone={toneOf(kind)} />
       <div className="activity-words">
-        <Text size="2">{session_id ? <Link href={`/sessions/${session_id}`}>{words}</Link> : words}</Text>
+        <Text size="2">{session_id && mayRead ? <Link href={`/sessions/${session_id}`}>{words}</Link> : words}</Text>
         {cause && (
           <Text as="div" size="1" color="gray" className="activity-more">
             {plain(cause)}

@@ -83,12 +83,13 @@ const otherHosts = (tasks: readonly Task[]): [string, Task[]][] => [
 
 function Row({ task }: { task: Task }) {
   const titleOf = useAgentTitle()
+  const mayRead = useMay('read_transcript', task.project_id)
   const { mission_id, session_id, title, project, status, agent, model, started_at, usage, waits_for } = task
   return (
     <li className="running-row">
       <StatusDot status={status as Status} />
       <div className="running-words">
-        <Link href={`/sessions/${session_id}`} className="running-title">
+        <Link href={mayRead ? `/sessions/${session_id}` : `/missions/${mission_id}`} className="running-title">
           {plain(title)}
         </Link>
         <div className="running-now">

@@ -6,6 +6,7 @@ import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
 import { useAsk } from '../../live/data.ts'
 import type { FleetEvent } from '../../live/fleet-events.ts'
+import { useMay } from '../../live/me.ts'
 import { useWho } from '../../live/names.ts'
 import type { Detail } from './actions.ts'
 
@@ -73,6 +74,7 @@ export function LatestEvents({ mission }: { mission: Detail }) {
 function Happening({ event }: { event: FleetEvent }) {
   const { kind, time, actor, cause, session_id, data } = event
   const who = useWho()
+  const mayRead = useMay('read_transcript', event.project_id)
   const approver = kind === 'landed' && typeof data.approved_by === 'string' ? data.approved_by : undefined
   const by = who(approver ?? actor)
   return (
@@ -83,7 +85,7 @@ function Happening({ event }: { event: FleetEvent }) {
         <Text size="2">{eventWords(event)}</Text>{' '}
         <Text size="1" color="gray">
           {by && ` by ${by}`}
-          {session_id && kind === 'session_starting' && (
+          {session_id && kind === 'session_starting' && mayRead && (
             <>
               {' '}
               <Link href={`/sessions/${session_id}`}>Transcript</Link>

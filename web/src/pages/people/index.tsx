@@ -70,7 +70,7 @@ function PeopleTable({ people, open }: { people: readonly Person[]; open(open: O
         <Table.Row>
           <Table.ColumnHeaderCell>Name</Table.ColumnHeaderCell>
           <Table.ColumnHeaderCell>Roles</Table.ColumnHeaderCell>
-          <Table.ColumnHeaderCell>Since</Table.ColumnHeaderCell>
+          <Table.ColumnHeaderCell className="person-since">Since</Table.ColumnHeaderCell>
           <Table.ColumnHeaderCell>Last use</Table.ColumnHeaderCell>
           <Table.ColumnHeaderCell>
             <span className="visually-hidden">Actions</span>
@@ -104,7 +104,7 @@ function Row({ person, open }: { person: Person; open(open: Open): void }) {
       <Table.Cell>
         <RoleList grants={grants} />
       </Table.Cell>
-      <Table.Cell>
+      <Table.Cell className="person-since">
         <Time at={created_at} />
       </Table.Cell>
       <Table.Cell>{last_used_at ? <Time at={last_used_at} /> : 'never'}</Table.Cell>
