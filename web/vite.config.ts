@@ -1,14 +1,24 @@
 import { defineConfig, type Plugin } from 'vite'
+import { whereOf } from '../src/operations/authorize.ts'
 import { OPERATIONS } from '../src/operations/index.ts'
 
-/** How each operation is reached, taken from its definition; the types come with `import type`. */
+/** How each operation is reached, and who may use it, from its definition; the types come with `import type`. */
 function operations(): Plugin {
   const name = 'virtual:operations'
   const routes = Object.fromEntries(OPERATIONS.map(operation => [operation.name, operation.http]))
+  const needs = Object.fromEntries(
+    OPERATIONS.filter(({ may }) => may !== 'session.act').map(operation => {
+      const where = whereOf(operation)
+      return [operation.name, where === 'fleet' || where === 'either' ? `${operation.may} ${where}` : operation.may]
+    }),
+  )
   return {
     name: 'operations',
     resolveId: id => (id === name ? `\0${name}` : undefined),
-    load: id => (id === `\0${name}` ? `export default ${JSON.stringify(routes)}` : undefined),
+    load: id =>
+      id === `\0${name}`
+        ? `export const needs = ${JSON.stringify(needs)}\nexport default ${JSON.stringify(routes)}`
+        : undefined,
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Event } from '../domain/records/event.ts'
+import { isBy } from '../domain/rules/actors.ts'
 import type { Fleet } from './fleet.ts'
 
 /** One answer reads at most this many events, however few of them match. */
@@ -10,7 +11,7 @@ export interface Wanted {
   mission_id?: string
   session_id?: string
   kinds?: readonly string[]
-  /** A whole actor such as `session:s1`, or only its kind: `session` means every session. */
+  /** See `isBy`. */
   actor?: string
 }
 
@@ -28,7 +29,7 @@ const isWanted =
   (event: Event): boolean =>
     (session_id === undefined || event.session_id === session_id) &&
     (kinds === undefined || kinds.includes(event.kind)) &&
-    (actor === undefined || event.actor === actor || event.actor.startsWith(`${actor}:`))
+    (actor === undefined || isBy(event, actor))
 
 /** The newest events, or the newest before an event. Reads the newest first, returns the oldest first. */
 export async function happenedBefore(

@@ -18,7 +18,7 @@ const Filters = {
     .string()
     .max(120)
     .optional()
-    .describe('who caused it: person, fleet, plugin, session, or one by its full name'),
+    .describe('who caused it: owner, person (everybody), service, fleet, plugin, session, or one by its full name'),
 }
 
 export const events = [

@@ -3,6 +3,7 @@ import { Forbidden, InvalidInput, NotFound } from '../domain/errors.ts'
 import { newId, Timestamp } from '../domain/ids.ts'
 import { AccessToken, Grant, MOST_GRANTS, Principal, type Role } from '../domain/records/principal.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { signedInDevices } from '../fleet/people/devices.ts'
 import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS, setPassword } from '../fleet/people/passwords.ts'
 import {
   addPrincipal,
@@ -185,10 +186,26 @@ export const people = [
     summary: 'List the people and services that may use this fleet besides its owner, with their roles',
     http: 'GET /api/people',
     input: z.object({ ended: z.boolean().default(false).describe('also those whose access has ended') }),
-    output: z.object({ people: z.array(PrincipalView) }),
-    run: async ({ fleet }, { ended }) => ({
-      people: (await principalsOf(fleet)).filter(({ ended_at }) => ended || !ended_at).map(viewOf),
+    output: z.object({
+      people: z.array(
+        PrincipalView.extend({
+          last_used_at: Timestamp.nullable().describe('the last use of a token, or sign-in of a browser'),
+        }),
+      ),
     }),
+    run: async ({ fleet }, { ended }) => {
+      const shown = (await principalsOf(fleet)).filter(({ ended_at }) => ended || !ended_at)
+      const signedIn = Map.groupBy(await signedInDevices(fleet), ({ principal_id }) => principal_id)
+      const people = shown.map(async each => {
+        const tokens = await tokensOf(fleet, each.id)
+        const uses = [
+          ...tokens.flatMap(({ last_used_at }) => last_used_at ?? []),
+          ...(signedIn.get(each.id) ?? []).map(({ signed_in_at }) => signed_in_at),
+        ]
+        return { ...viewOf(each), last_used_at: uses.toSorted().at(-1) ?? null }
+      })
+      return { people: await Promise.all(people) }
+    },
   }),
   command({
     name: 'invite_person',

@@ -41,7 +41,7 @@ test('a question that is answered elsewhere says so to whoever is about to answe
   const answer = page.getByLabel('Your answer')
   await answer.fill('Perhaps')
   expect(await fleet.fleetCommand(['answer', id, 'Blue'])).toMatchObject({ code: 0 })
-  await page.getByText('This question was answered elsewhere, by person.', { exact: true }).waitFor()
+  await page.getByText('This question was answered elsewhere, by you.', { exact: true }).waitFor()
   await answer.waitFor({ state: 'detached' })
   await fleet.until(id, 'done')
 })

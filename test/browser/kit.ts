@@ -37,14 +37,18 @@ interface Looking {
   scheme?: 'light' | 'dark'
   /** Errors that the test expects, such as a missing server. */
   expects?: RegExp
+  /** The link of an invitation. Without it, they are the owner. */
+  link?: string
+  /** Called with everything that the page gets from the server, also with parts of streams as they come. */
+  heard?(text: string): void
 }
 
 /** A person who has opened the sign-in link. Any error in the page fails the test. */
 export async function aPerson(
   fleet: TestFleet,
-  { size = 'desktop', scheme = 'light', expects }: Looking = {},
+  { size = 'desktop', scheme = 'light', expects, link: invited, heard }: Looking = {},
 ): Promise<Person> {
-  const link = await signInLink(fleet)
+  const link = invited ?? (await signInLink(fleet))
   const url = new URL(link).origin
   const context = await browser.newContext({
     viewport: SIZES[size],
@@ -53,6 +57,7 @@ export async function aPerson(
     ...(size === 'phone' && { isMobile: true, hasTouch: true }),
   })
   context.setDefaultTimeout(20_000)
+  if (heard) await listenIn(context, heard)
   const complaints: string[] = []
   const listen = (page: Page) => {
     page.on('pageerror', error => complaints.push(error.message))
@@ -82,6 +87,23 @@ export async function aPerson(
       return other
     },
   }
+}
+
+/** The page asks for everything with fetch. A copy of each answer is read as it arrives, so that streams are heard too. */
+async function listenIn(context: BrowserContext, heard: (text: string) => void): Promise<void> {
+  await context.exposeFunction('heard', heard)
+  await context.addInitScript(`{
+    const native = globalThis.fetch
+    globalThis.fetch = async (...asked) => {
+      const answer = await native(...asked)
+      const reader = answer.clone().body?.pipeThrough(new TextDecoderStream()).getReader()
+      const read = async () => {
+        for (let part = await reader?.read(); part && !part.done; part = await reader.read()) heard(part.value)
+      }
+      read().catch(() => {})
+      return answer
+    }
+  }`)
 }
 
 /** Written to test/results/screens for people to look at. */

@@ -6,6 +6,7 @@ import { createRoot } from 'react-dom/client'
 import { hasKey } from '../../src/server/pages/proof.js'
 import { ask, Refused } from './api/client.ts'
 import { queryClient, startFollowing } from './live/data.ts'
+import { ME, whoAmI } from './live/me.ts'
 import { Appearance } from './shell/appearance.tsx'
 import { Shell } from './shell/shell.tsx'
 import { goToSignIn } from './shell/sign-out.ts'
@@ -20,11 +21,16 @@ void begin()
  */
 async function begin(): Promise<void> {
   if (!(await hasKey().catch(() => false))) return goToSignIn('lost')
-  const from = await ask('list_events', { limit: 1 }).then(
-    ({ cursor }) => cursor,
-    error => (error instanceof Refused && error.status === 401 ? undefined : ''),
-  )
+  // Asked together, so that knowing who it is costs no time, and nothing appears that then goes away.
+  const [from, me] = await Promise.all([
+    ask('list_events', { limit: 1 }).then(
+      ({ cursor }) => cursor,
+      error => (error instanceof Refused && error.status === 401 ? undefined : ''),
+    ),
+    whoAmI().catch(() => undefined),
+  ])
   if (from === undefined) return goToSignIn('ended')
+  if (me) queryClient.setQueryData(ME, me)
   startFollowing(from)
   createRoot(document.getElementById('root')!).render(
     <StrictMode>

@@ -27,6 +27,8 @@ export const VIEWS = [
   '/approvals',
   '/plugins',
   '/integrations',
+  '/people',
+  '/account',
   '/settings',
   '/settings/notifications',
 ] as const

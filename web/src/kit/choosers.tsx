@@ -1,5 +1,7 @@
 import { useMemo } from 'react'
+import type { Name } from '../api/client.ts'
 import { useAsk } from '../live/data.ts'
+import { useMayDo } from '../live/me.ts'
 import { ChoiceInput } from './fields.tsx'
 import { plain } from './plain.ts'
 import { namesOf } from './project-names.ts'
@@ -26,8 +28,15 @@ export function AgentChooser({ label = 'Agent', coding = false, ...rest }: Choos
   return <ChoiceInput label={label} options={options} {...rest} />
 }
 
-export function ProjectChooser({ label = 'Project', ...rest }: ChooserProps) {
-  const projects = useAsk('list_projects', { limit: 500 }).data?.projects ?? []
+interface ProjectChooserProps extends ChooserProps {
+  /** Only projects in which one may do this. */
+  to?: Name
+}
+
+export function ProjectChooser({ label = 'Project', to, ...rest }: ProjectChooserProps) {
+  const may = useMayDo()
+  const all = useAsk('list_projects', { limit: 500 }).data?.projects ?? []
+  const projects = to ? all.filter(({ id }) => may(to, id)) : all
   const options = [...namesOf(projects)].map(([value, label]) => ({ value, label }))
   return <ChoiceInput label={label} options={options} {...rest} />
 }

@@ -18,7 +18,7 @@ const text = (value: unknown): string =>
 const commit = (value: unknown): string => text(value).slice(0, 10)
 /** “Check failed: lint”, or only “Check failed” where the event does not say which. */
 const named = (words: string, name: unknown): string => (text(name) ? `${words}: ${text(name)}` : words)
-const onto = (words: string, { commit: id, branch }: FleetEvent['data']): string =>
+export const onto = (words: string, { commit: id, branch }: FleetEvent['data']): string =>
   [words, text(branch) && `on ${text(branch)}`, commit(id) && `as ${commit(id)}`].filter(Boolean).join(' ')
 
 const HAND_BACK: Record<string, string> = { resume: 'for the agent to continue', land: 'to land', keep: 'for review' }
@@ -143,9 +143,9 @@ const WORDS: Record<Kind, Words | Deed> = {
   template_saved: did(data => named('Saved a template', data.name)),
   template_deleted: did(data => named('Deleted a template', data.name)),
   restored: 'Restored from a backup',
-  principal_added: data => named('Let somebody in', data.name),
-  principal_changed: data => named('Changed the access of', data.name),
-  principal_ended: data => named('Ended the access of', data.name),
+  principal_added: did(data => named(data.of === 'service' ? 'Added a service' : 'Invited a person', data.name)),
+  principal_changed: did(data => named('Changed access', data.name)),
+  principal_ended: did(data => named('Ended access', data.name)),
   token_made: data => named('Made a token', data.name),
   token_revoked: data => named('Revoked a token', data.name),
   device_signed_in: data => named('A browser signed in', data.name),
@@ -165,16 +165,39 @@ export function eventWords({ kind, data }: Pick<FleetEvent, 'kind' | 'data'>, ag
   return typeof words === 'function' ? words(data, agent) : words
 }
 
-/** Who did it; empty: the fleet by itself. */
-function actorWords(actor: string, agent: string): string {
-  if (actor === 'person') return 'You'
-  if (actor.startsWith('session:')) return agent
-  return actor === 'fleet' ? '' : capital(plain(actor.replace(':', ' ')))
+/** Who is signed in, and how others are called. */
+export interface People {
+  /** Null: the owner of the home. */
+  me: string | null
+  names: ReadonlyMap<string, string>
 }
 
-/** What happened, as a sentence: who did what. */
-export function sentenceOf(event: Pick<FleetEvent, 'kind' | 'data' | 'actor'>, agent = 'The agent'): string {
+/** The owner, before others are known. */
+const ALONE: People = { me: null, names: new Map() }
+
+/** Who did it, in the middle of a sentence; empty: the fleet by itself. */
+export function actorWords(actor: string, { me, names }: People): string {
+  const [kind = '', id = ''] = actor.split(/:(.*)/s)
+  if (actor === 'person') return me === null ? 'you' : 'the owner'
+  if (kind === 'person') return id === me ? 'you' : plain(names.get(id) ?? 'somebody')
+  if (kind === 'service') return plain(names.get(id) ?? 'a service')
+  if (kind === 'session') return 'the agent'
+  return actor === 'fleet' ? '' : plain(actor.replace(':', ' '))
+}
+
+/** What happened, as a sentence: who did what. `agent`: the name of the mission's agent; `who`: how people are called. */
+export function sentenceOf(
+  event: Pick<FleetEvent, 'kind' | 'data' | 'actor'>,
+  agent = 'The agent',
+  who: (actor: string) => string = actor => actorWords(actor, ALONE),
+): string {
+  const { kind, data, actor } = event
+  // The fleet lands what a person approved. The person is who people ask about.
+  if (kind === 'landed' && typeof data.approved_by === 'string')
+    return `${capital(who(data.approved_by))} ${onto('landed it', data)}`
+  if (kind === 'device_signed_in' && actor.startsWith('person:'))
+    return `${capital(who(actor))} signed in: ${text(data.name)}`
   const words = eventWords(event, agent)
-  const by = actorWords(event.actor, agent)
-  return by && typeof WORDS[event.kind] === 'object' ? `${by} ${lower(words)}` : words
+  const by = actor.startsWith('session:') ? agent : capital(who(actor))
+  return by && typeof WORDS[kind] === 'object' ? `${by} ${lower(words)}` : words
 }

@@ -7,6 +7,8 @@ interface FormDialogProps {
   about?: string
   /** The label of the button that submits. */
   act: string
+  /** It takes something away. */
+  tone?: 'red'
   busy?: boolean
   ready?: boolean
   close(): void
@@ -19,6 +21,7 @@ export function FormDialog({
   title,
   about,
   act,
+  tone,
   busy = false,
   ready = true,
   close,
@@ -48,7 +51,7 @@ export function FormDialog({
               <Button type="button" variant="soft" color="gray" highContrast onClick={close}>
                 Cancel
               </Button>
-              <Button type="submit" disabled={!ready} loading={busy}>
+              <Button type="submit" color={tone} disabled={!ready} loading={busy}>
                 {act}
               </Button>
             </Flex>

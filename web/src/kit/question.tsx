@@ -4,7 +4,10 @@ import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState 
 import { Link } from 'wouter'
 import type { Output } from '../api/client.ts'
 import { onEvents, useCommand } from '../live/data.ts'
+import { useMay } from '../live/me.ts'
+import { useWho } from '../live/names.ts'
 import { Foreign } from './foreign.tsx'
+import { May } from './may.tsx'
 import { plain } from './plain.ts'
 import './question.css'
 import { toolKind, wishOf } from '../../../src/domain/rules/tool-words.ts'
@@ -45,7 +48,10 @@ export function QuestionCard({ question, mission, project }: QuestionCardProps) 
         )}
         <Text size="1" color="gray" className="question-when">
           {project && `${plain(project)} · `}
-          <Link href={`/sessions/${question.session_id}`}>Transcript</Link> · <Time at={question.created_at} />
+          <May use="read_transcript" project={question.project_id}>
+            <Link href={`/sessions/${question.session_id}`}>Transcript</Link> ·{' '}
+          </May>
+          <Time at={question.created_at} />
         </Text>
       </Flex>
       {question.kind === 'permission' ? (
@@ -56,8 +62,20 @@ export function QuestionCard({ question, mission, project }: QuestionCardProps) 
       ) : (
         <Foreign text={choicesIn(question.text).question} lines={200} chars={40_000} />
       )}
-      {question.status === 'open' ? <Answering question={question} /> : <Answered question={question} />}
+      <Standing question={question} />
     </Card>
+  )
+}
+
+function Standing({ question }: { question: Question }) {
+  const mayAnswer = useMay(question.kind === 'permission' ? 'approvals.decide' : 'answer_question', question.project_id)
+  if (question.status !== 'open') return <Answered question={question} />
+  if (mayAnswer) return <Answering question={question} />
+  return (
+    <Text as="p" size="2" color="gray" mt="2" mb="0">
+      {question.kind === 'permission' ? 'Somebody who may decide about permissions' : 'Somebody who may answer'} has to
+      answer this. Your role does not include it.
+    </Text>
   )
 }
 
@@ -166,13 +184,17 @@ function Answering({ question }: { question: Question }) {
 
 /** Says why the form disappears while somebody fills it in. */
 function useAnsweredElsewhere({ id, kind }: Question, isMine: RefObject<boolean>): void {
+  const who = useWho()
+  const known = useRef(who)
+  known.current = who
   useEffect(
     () =>
       onEvents(events => {
         const event = events.find(({ data }) => data.question === id)
         if (!event || isMine.current) return
         const what = kind === 'permission' ? 'request' : 'question'
-        if (event.kind === 'answered') tell({ text: `This ${what} was answered elsewhere, by ${event.actor}.` })
+        if (event.kind === 'answered')
+          tell({ text: `This ${what} was answered elsewhere, by ${known.current(event.actor) || 'the fleet'}.` })
         else if (event.kind === 'question_withdrawn') tell({ text: `The agent withdrew this ${what}.` })
       }),
     [id, kind, isMine],
@@ -180,6 +202,7 @@ function useAnsweredElsewhere({ id, kind }: Question, isMine: RefObject<boolean>
 }
 
 function Answered({ question: { status, answer, answered_by, answered_at, kind } }: { question: Question }) {
+  const who = useWho()
   if (status === 'withdrawn' || !answer)
     return (
       <Text as="p" size="2" color="gray" mt="2" mb="0">
@@ -194,7 +217,7 @@ function Answered({ question: { status, answer, answered_by, answered_at, kind }
       </Badge>
       {answer.text && <Foreign text={answer.text} />}
       <Text size="1" color="gray">
-        by {plain(answered_by ?? 'nobody')} {answered_at && <Time at={answered_at} />}
+        by {answered_by ? who(answered_by) || 'the fleet' : 'nobody'} {answered_at && <Time at={answered_at} />}
       </Text>
     </Flex>
   )

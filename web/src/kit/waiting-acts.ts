@@ -1,5 +1,7 @@
 import { useMemo } from 'react'
+import type { Name } from '../api/client.ts'
 import { useCommand } from '../live/data.ts'
+import { useMayDo } from '../live/me.ts'
 import type { Mission } from '../live/mending.ts'
 import { useDeciding } from './deciding.ts'
 import type { Entry } from './waiting.ts'
@@ -7,6 +9,7 @@ import type { Entry } from './waiting.ts'
 /** An action on an entry of the inbox. */
 export interface Act {
   label: string
+  needs: Name
   /** Its key in a list. */
   key?: 'a' | 'd'
   tone?: 'main' | 'bad'
@@ -19,6 +22,7 @@ const MAIN = { key: 'a', tone: 'main' } as const
 
 /** The actions for an entry, most likely first. */
 export function useActs(): (entry: Entry) => Act[] {
+  const may = useMayDo()
   const approve = useCommand('approve_plan').run
   const rejectPlan = useCommand('reject_plan').run
   const { land, sendBack, reject } = useDeciding()
@@ -28,28 +32,33 @@ export function useActs(): (entry: Entry) => Act[] {
   return useMemo(() => {
     const landing = (mission: Mission, rest: Partial<Act> = {}): Act => ({
       label: 'Land',
+      needs: 'land_mission',
       run: () => land(mission),
       ...rest,
     })
     const resuming = ({ id }: Mission, rest: Partial<Act> = {}): Act => ({
       label: 'Resume…',
+      needs: 'resume_mission',
       words: 'The agent continues in the same conversation and worktree. A message is optional.',
       run: message => resume({ mission_id: id, message: message || undefined }),
       ...rest,
     })
     const retrying = ({ id }: Mission, rest: Partial<Act> = {}): Act => ({
       label: 'Retry',
+      needs: 'retry_mission',
       run: () => retry({ mission_id: id }),
       ...rest,
     })
     const rejecting = (mission: Mission): Act => ({
       label: 'Reject',
+      needs: 'reject_mission',
       key: 'd',
       tone: 'bad',
       run: () => reject(mission),
     })
     const cancelling = ({ id }: Mission): Act => ({
       label: 'Cancel',
+      needs: 'cancel_mission',
       tone: 'bad',
       run: () => cancel({ mission_id: id }),
     })
@@ -60,6 +69,7 @@ export function useActs(): (entry: Entry) => Act[] {
           landing(mission, { tone: 'main' }),
           {
             label: 'Request changes…',
+            needs: 'send_back_mission',
             words: 'The agent gets the new comments, then your message.',
             run: (message = '') => sendBack(mission, message),
           },
@@ -70,14 +80,15 @@ export function useActs(): (entry: Entry) => Act[] {
       if (kind === 'conflict') return [resuming(mission, MAIN), ...lands, retrying(mission), rejecting(mission)]
       return [resuming(mission, MAIN), ...lands, retrying(mission), cancelling(mission)]
     }
-    return entry => {
+    const all = (entry: Entry): Act[] => {
       // It is answered in its card, with typed words. No single key decides about a permission.
       if (entry.kind === 'question') return []
       if (entry.kind === 'plan')
         return [
-          { label: 'Approve', ...MAIN, run: () => approve({ plan_id: entry.id }) },
+          { label: 'Approve', needs: 'approve_plan', ...MAIN, run: () => approve({ plan_id: entry.id }) },
           {
             label: 'Reject…',
+            needs: 'reject_plan',
             key: 'd',
             tone: 'bad',
             words: 'A reason is optional.',
@@ -86,5 +97,11 @@ export function useActs(): (entry: Entry) => Act[] {
         ]
       return ofMission(entry.kind, entry.mission)
     }
-  }, [approve, rejectPlan, land, sendBack, reject, resume, retry, cancel])
+    return entry => all(entry).filter(({ needs }) => may(needs, projectOf(entry)))
+  }, [may, approve, rejectPlan, land, sendBack, reject, resume, retry, cancel])
+}
+
+function projectOf(entry: Entry): string | null {
+  if (entry.kind === 'question') return entry.question.project_id
+  return entry.kind === 'plan' ? entry.plan.project_id : entry.mission.project_id
 }

@@ -10,6 +10,7 @@ import { useCallback, useMemo, useRef, useState, useSyncExternalStore } from 're
 import { ask, getReady, type Input, type Name, newKey, type Output, Refused, Unreachable } from '../api/client.ts'
 import { afterAMoment, complain } from '../kit/toasts.tsx'
 import { type Connection, type FleetEvent, followFleet } from './fleet-events.ts'
+import { lookWhoIAm, useMay } from './me.ts'
 import { type MissionFilter, mendMissionLists } from './mending.ts'
 import { STALE } from './stale.ts'
 
@@ -96,6 +97,8 @@ export function startFollowing(from: string): () => void {
     },
     missed: () => void queryClient.invalidateQueries(),
     connection(next) {
+      // The server ends the stream when roles change, so this may be somebody with others.
+      if (connection !== 'connecting' && (next === 'live' || next === 'no-role')) void lookWhoIAm(queryClient)
       connection = next
       for (const watcher of watchers) watcher()
     },
@@ -131,10 +134,12 @@ export function useAsk<N extends Askable>(
   input: Input<N>,
   { enabled = true, keep = false, everyMs }: AskOptions = {},
 ): UseQueryResult<Output<N>, Error> {
+  // What one may not ask is not asked, anywhere on the page.
+  const may = useMay(name)
   return useQuery<Output<N>, Error>({
     queryKey: keyOf(name, input),
     queryFn: ({ signal }) => ask(name, input, { signal }),
-    enabled,
+    enabled: enabled && may,
     ...(everyMs && { refetchInterval: ({ state }) => everyMs(state.data) }),
     ...(keep && { placeholderData: keepPreviousData as never }),
   })
@@ -142,12 +147,13 @@ export function useAsk<N extends Askable>(
 
 /** Missions that match a filter, page by page, updated one by one. */
 export function useMissions(filter: MissionFilter, { enabled = true } = {}) {
+  const may = useMay('list_missions')
   const pages = useInfiniteQuery({
     queryKey: ['list_missions', filter],
     queryFn: ({ pageParam, signal }) => ask('list_missions', { ...filter, cursor: pageParam }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: page => page.cursor,
-    enabled,
+    enabled: enabled && may,
   })
   const missions = useMemo(() => pages.data?.pages.flatMap(page => page.missions) ?? [], [pages.data])
   return { ...pages, missions }

@@ -2,7 +2,10 @@ import { addressOf, type Output, Refused } from '../api/client.ts'
 import { type Item, pauseBefore, readStream } from './read-stream.ts'
 
 export type FleetEvent = Output<'list_events'>['events'][number]
-export type Connection = 'connecting' | 'live' | 'lost' | 'signed-out'
+/** no-role: signed in, and nothing may be seen. */
+export type Connection = 'connecting' | 'live' | 'lost' | 'signed-out' | 'no-role'
+
+const REFUSED: Record<number, Connection | undefined> = { 401: 'signed-out', 403: 'no-role' }
 
 type Told =
   | { what: 'items'; items: Item[] }
@@ -80,7 +83,12 @@ export function followFleet(from: string, listener: Listener): () => void {
         arrived,
       }).catch(error => error)
       if (stop.signal.aborted) return
-      const next = ended instanceof Refused && ended.status === 401 ? 'signed-out' : 'lost'
+      const next = (ended instanceof Refused && REFUSED[ended.status]) || 'lost'
+      // A cursor of the whole fleet is worth nothing to somebody who may see only a part of it, and the other way round.
+      if (ended instanceof Refused && ended.status === 400 && cursor) {
+        cursor = ''
+        listener.missed()
+      }
       setConnection(next)
       tell({ what: 'connection', connection: next })
       await pauseBefore(attempt, stop.signal)

@@ -11,6 +11,12 @@ export function ConnectionBar() {
         This browser is signed out. <a href="/sign-in?why=ended">Sign in again</a>
       </div>
     )
+  if (connection === 'no-role')
+    return (
+      <div className="connection" role="alert">
+        You are signed in, but you have no role in this fleet. Ask its owner for one.
+      </div>
+    )
   if (connection === 'lost')
     return (
       <div className="connection" role="alert">
@@ -21,12 +27,14 @@ export function ConnectionBar() {
 }
 
 /** Says that the fleet is paused. Otherwise it would look stuck. */
-export const PausedBar = ({ unpause }: { unpause(): void }) => (
+export const PausedBar = ({ unpause }: { unpause: (() => void) | undefined }) => (
   <div className="connection" role="status">
     The fleet is paused. Running agents continue; nothing new starts.{' '}
-    <Button size="1" variant="soft" color="amber" highContrast onClick={unpause}>
-      Unpause
-    </Button>
+    {unpause && (
+      <Button size="1" variant="soft" color="amber" highContrast onClick={unpause}>
+        Unpause
+      </Button>
+    )}
   </div>
 )
 

@@ -2,6 +2,7 @@ import { Button } from '@radix-ui/themes'
 import { useEffect } from 'react'
 import { Link } from 'wouter'
 import type { Output } from '../api/client.ts'
+import { May } from '../kit/may.tsx'
 import { plain } from '../kit/plain.ts'
 import { useRemembered } from '../kit/remembered.ts'
 import { Time } from '../kit/time.tsx'
@@ -31,9 +32,11 @@ export function FaultsBar({ count }: { count: number }) {
   return (
     <section className="connection" aria-label="Faults">
       <span role="status">{plural(count, 'problem')} that the fleet retries by itself.</span>{' '}
-      <Button size="1" variant="soft" color="amber" highContrast loading={busy} onClick={() => run({})}>
-        Retry now
-      </Button>{' '}
+      <May use="retry_faults">
+        <Button size="1" variant="soft" color="amber" highContrast loading={busy} onClick={() => run({})}>
+          Retry now
+        </Button>
+      </May>{' '}
       <Button
         size="1"
         variant="ghost"

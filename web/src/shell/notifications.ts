@@ -3,6 +3,7 @@ import { ask, newKey } from '../api/client.ts'
 import { complain, tell } from '../kit/toasts.tsx'
 import { onEvents, queryClient } from '../live/data.ts'
 import type { FleetEvent } from '../live/fleet-events.ts'
+import { mayNow } from '../live/me.ts'
 import { newsIn } from './news.ts'
 
 /**
@@ -50,6 +51,10 @@ export async function switchNotifications(): Promise<void> {
       advice: 'Allow them in the browser’s settings for this address, then try again.',
       tone: 'bad',
     })
+  if (!mayNow(queryClient)('subscribe_browser')) {
+    choose('window')
+    return tell({ text: 'Notifications are on while a window of this page is open' })
+  }
   try {
     await subscribe()
     choose('push')

@@ -10,6 +10,7 @@ import { useSettledText } from '../kit/settled-text.ts'
 import { StatusDot } from '../kit/status.tsx'
 import { shortId } from '../kit/words.ts'
 import { useAsk, useMissions } from '../live/data.ts'
+import { useMayDo } from '../live/me.ts'
 import { STATIONS } from '../routes.tsx'
 import { shortcutsNow } from './keys.ts'
 import './palette.css'
@@ -45,11 +46,12 @@ export default function Palette({ close }: { close(): void }) {
   const actions = shortcuts.filter(
     ({ keys = '', title }) => !keys.startsWith('g ') && keys !== 'mod+k' && keys !== '?' && fits(title),
   )
-  const pages = STATIONS.filter(({ title }) => fits(title))
+  const may = useMayDo()
+  const pages = STATIONS.filter(({ title, needs }) => needs.some(need => may(need)) && fits(title))
   const named = text.trim() ? [...namesOf(projects)].filter(([, name]) => fits(name)) : []
   const inTexts = hits.filter(({ kind }) => kind !== 'mission')
   const lastSeen = new Map(recent.missions.map(mission => [mission.id, mission]))
-  const isBusy = text.trim() !== words || (isAsked && (found.isPending || listed.isPending))
+  const isBusy = text.trim() !== words || (isAsked && (found.isLoading || listed.isLoading))
   // The best result is chosen as results come in, not what was first while there were none.
   const [chosen, setChosen] = useState('')
   const best = inTitles[0]?.mission.id ?? also[0]?.id
@@ -154,7 +156,7 @@ export default function Palette({ close }: { close(): void }) {
                 No results
               </div>
             )}
-            {text.trim() && (
+            {text.trim() && may('search') && (
               <Command.Item
                 value="search everything"
                 onSelect={then(() => go(`/search?q=${encodeURIComponent(text.trim())}`))}

@@ -1,12 +1,14 @@
-import { Badge, Button, Callout, Dialog, Flex, Select, Text } from '@radix-ui/themes'
+import { Button, Callout, Dialog, Flex, Select, Text } from '@radix-ui/themes'
 import { Check, TriangleAlert } from 'lucide-react'
 import { useCallback, useEffect, useState } from 'react'
 import type { Output } from '../api/client.ts'
 import { CopyBox } from '../kit/copy.tsx'
-import { Answer, Lines } from '../kit/page.tsx'
+import { Devices } from '../kit/devices.tsx'
+import { Lines } from '../kit/page.tsx'
 import { plain } from '../kit/plain.ts'
 import { Time } from '../kit/time.tsx'
 import { useAsk, useCommand } from '../live/data.ts'
+import { useMe } from '../live/me.ts'
 import './phone.css'
 
 type Way = Output<'continue_on_phone'>
@@ -14,6 +16,7 @@ type Way = Output<'continue_on_phone'>
 /** Lets a phone sign in: a code to scan, or how to make one possible, and the devices that are signed in. */
 export default function Phone({ close }: { close(): void }) {
   const { run, busy } = useCommand('continue_on_phone')
+  const me = useMe()
   const [way, setWay] = useState<Way>()
   const makeLink = useCallback((address?: string) => run({ address }).then(setWay), [run])
   // biome-ignore lint/correctness/useExhaustiveDependencies: one link each time this is opened
@@ -32,7 +35,14 @@ export default function Phone({ close }: { close(): void }) {
         {!way && busy && <Lines rows={1} height={280} />}
         {way?.link && <Scan way={way} link={way.link} choose={makeLink} />}
         {way?.link === null && <Advice advice={way.advice} />}
-        <Devices />
+        <Devices
+          of={me?.id ?? null}
+          title={
+            <Text as="div" size="2" weight="medium" mt="5" mb="1">
+              Signed in
+            </Text>
+          }
+        />
         <Flex justify="end" mt="4">
           <Button variant="soft" color="gray" highContrast onClick={close}>
             Close
@@ -118,44 +128,3 @@ const Advice = ({ advice }: { advice: Way['advice'] }) => (
     ))}
   </Flex>
 )
-
-function Devices() {
-  const devices = useAsk('list_devices', {})
-  const { run, busy } = useCommand('sign_out_device', { affects: ['list_devices'] })
-  return (
-    <Answer of={devices} loading={null}>
-      {({ devices: shown }) => {
-        if (shown.length === 0) return null
-        return (
-          <>
-            <Text as="div" size="2" weight="medium" mt="5" mb="1">
-              Signed in
-            </Text>
-            <ul className="devices">
-              {shown.map(({ id, name, this_one, signed_in_at }) => (
-                <li key={id}>
-                  <Text size="2" truncate>
-                    {plain(name)} {this_one && <Badge highContrast>this one</Badge>}
-                    <Text as="div" size="1" color="gray">
-                      since <Time at={signed_in_at} />
-                    </Text>
-                  </Text>
-                  <Button
-                    size="1"
-                    variant="soft"
-                    color="red"
-                    highContrast
-                    disabled={busy}
-                    onClick={() => run({ device_id: id })}
-                  >
-                    Sign out
-                  </Button>
-                </li>
-              ))}
-            </ul>
-          </>
-        )
-      }}
-    </Answer>
-  )
-}

@@ -1,10 +1,11 @@
 import { Button, IconButton, Kbd, Text } from '@radix-ui/themes'
-import { Ellipsis, Plus, Search } from 'lucide-react'
+import { Ellipsis, Lock, Plus, Search } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { Link, Route, Switch, useLocation, useSearch } from 'wouter'
 import { Empty, Lines, Page } from '../kit/page.tsx'
 import { Toasts } from '../kit/toasts.tsx'
-import { MAIN, MORE, PLACES, STATIONS, type Station } from '../routes.tsx'
+import { useMayDo } from '../live/me.ts'
+import { MAIN, MORE, PLACES, type Place, type Station } from '../routes.tsx'
 import type { View } from '../views.ts'
 import { Arrival } from './arrival.tsx'
 import { ConnectionBar, PausedBar, UnreadableBar } from './connection.tsx'
@@ -33,6 +34,11 @@ export function Shell() {
   const [keys, setKeys] = useState(false)
   const { counts, isPaused, unreadable, faults } = useFleetState()
   const { pause, unpause } = usePausing()
+  const may = useMayDo()
+  const isOffered = ({ needs }: Place) => needs.some(need => may(need))
+  const [main, rest] = [MAIN.filter(isOffered), MORE.filter(isOffered)]
+  const mayCreate = may('create_mission')
+  const mayPause = may('pause')
   useEffect(listenForShortcuts, [])
   useEffect(() => startNotifying(go), [go])
   useEffect(() => onFirstMod(loadPalette), [])
@@ -41,23 +47,32 @@ export function Shell() {
   useShortcuts([
     { keys: 'mod+k', title: 'Search or run a command', group: 'Everywhere', run: () => setPalette(true) },
     { keys: '?', title: 'Show keyboard shortcuts', group: 'Everywhere', run: () => setKeys(true) },
-    { keys: '/', title: 'Search everything', group: 'Everywhere', run: () => go('/search') },
-    { keys: 'n', title: 'New mission', group: 'Everywhere', run: () => go(newMission) },
-    ...(more ? [{ keys: 'Escape', title: 'Close the menu', run: () => setMore(false) }] : []),
-    { title: 'New plan', run: () => go('/plans?new') },
-    isPaused
-      ? { title: 'Unpause the fleet', run: unpause }
-      : { title: 'Pause the fleet: nothing new starts', run: pause },
+    ...only(may('search'), { keys: '/', title: 'Search everything', group: 'Everywhere', run: () => go('/search') }),
+    ...only(mayCreate, { keys: 'n', title: 'New mission', group: 'Everywhere', run: () => go(newMission) }),
+    ...only(more, { keys: 'Escape', title: 'Close the menu', run: () => setMore(false) }),
+    ...only(may('plans.run'), { title: 'New plan', run: () => go('/plans?new') }),
+    ...only(
+      mayPause,
+      isPaused
+        ? { title: 'Unpause the fleet', run: unpause }
+        : { title: 'Pause the fleet: nothing new starts', run: pause },
+    ),
+    { title: 'Your account', run: () => go('/account') },
     { title: 'Continue on phone', run: () => setPhone(true) },
     { title: 'Turn notifications in this browser on or off', run: switchNotifications },
-    { title: 'Set up notifications', run: () => go('/settings/notifications') },
+    ...only(may('set_notification_settings'), {
+      title: 'Set up notifications',
+      run: () => go('/settings/notifications'),
+    }),
     { title: 'Sign out of this browser', run: signOut },
-    ...STATIONS.filter(({ key }) => key).map(({ key, title, path }) => ({
-      keys: `g ${key}`,
-      title: `Go to ${title}`,
-      group: 'Go to' as const,
-      run: () => go(path),
-    })),
+    ...[...main, ...rest]
+      .filter(({ key }) => key)
+      .map(({ key, title, path }) => ({
+        keys: `g ${key}`,
+        title: `Go to ${title}`,
+        group: 'Go to' as const,
+        run: () => go(path),
+      })),
   ])
   const tools = <Tools isPaused={isPaused} openPhone={() => setPhone(true)} />
   return (
@@ -75,29 +90,31 @@ export function Shell() {
           <span className="finder-word">Search…</span>
           <Kbd size="1">{MOD}K</Kbd>
         </Button>
-        <Button asChild>
-          <Link href={newMission}>
-            <Plus size={16} /> New mission
-          </Link>
-        </Button>
-        <Stations list={MAIN} counts={counts} />
+        {mayCreate && (
+          <Button asChild>
+            <Link href={newMission}>
+              <Plus size={16} /> New mission
+            </Link>
+          </Button>
+        )}
+        <Stations list={main} counts={counts} />
         <Text size="1" color="gray" className="side-word">
           Fleet
         </Text>
-        <Stations list={MORE} counts={{}} />
+        <Stations list={rest} counts={{}} />
         {tools}
       </nav>
       <div className="middle">
         <ConnectionBar />
-        {isPaused && <PausedBar unpause={unpause} />}
+        {isPaused && <PausedBar unpause={mayPause ? unpause : undefined} />}
         {faults > 0 && <FaultsBar count={faults} />}
         {unreadable > 0 && <UnreadableBar count={unreadable} />}
         <main id="main" tabIndex={-1}>
           <Trouble>
             <Suspense fallback={<Waiting />}>
               <Switch>
-                {PLACES.map(({ path, view }) => (
-                  <Route key={path} path={path} component={view} />
+                {PLACES.map(each => (
+                  <Route key={each.path} path={each.path} component={isOffered(each) ? each.view : NotForYou} />
                 ))}
                 <Route>
                   <Page title="Page not found">
@@ -112,7 +129,7 @@ export function Shell() {
         </main>
       </div>
       <nav className="tabs" aria-label="Main, small">
-        {MAIN.slice(0, 4).map(each => (
+        {main.slice(0, 4).map(each => (
           <Tab key={each.path} station={each} count={counts[each.path]} />
         ))}
         <button type="button" className="tab" aria-expanded={more} onClick={() => setMore(open => !open)}>
@@ -124,7 +141,7 @@ export function Shell() {
         // biome-ignore lint/a11y/useKeyWithClickEvents: the links inside handle keys; this only closes the menu
         // biome-ignore lint/a11y/noStaticElementInteractions: as above
         <div className="more" onClick={() => setMore(false)}>
-          <Stations list={[...MAIN.slice(4), ...MORE]} counts={{}} />
+          <Stations list={[...main.slice(4), ...rest]} counts={{}} />
           <div className="more-tools">
             {tools}
             <IconButton
@@ -150,6 +167,17 @@ export function Shell() {
     </div>
   )
 }
+
+const only = <T,>(condition: boolean, each: T): T[] => (condition ? [each] : [])
+
+/** The address exists, and this person's roles do not include it. */
+const NotForYou = () => (
+  <Page title="Not for your role">
+    <Empty icon={Lock} title="Your role does not include this page">
+      <Link href="/account">Your account</Link> shows what you may do. An owner of this fleet can give you more.
+    </Empty>
+  </Page>
+)
 
 /** Control or Command is pressed before K. The palette is then there for the first letter that is typed. */
 function onFirstMod(load: () => Promise<unknown>): () => void {

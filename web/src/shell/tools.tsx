@@ -1,5 +1,19 @@
 import { IconButton, Tooltip } from '@radix-ui/themes'
-import { Bell, BellOff, BellRing, type LucideIcon, Monitor, Moon, Pause, Play, Smartphone, Sun } from 'lucide-react'
+import {
+  Bell,
+  BellOff,
+  BellRing,
+  type LucideIcon,
+  Monitor,
+  Moon,
+  Pause,
+  Play,
+  Smartphone,
+  Sun,
+  UserRound,
+} from 'lucide-react'
+import { useLocation } from 'wouter'
+import { May } from '../kit/may.tsx'
 import { useAppearance } from './appearance.tsx'
 import { usePausing } from './fleet-state.ts'
 import { type Notifying, switchNotifications, useNotifying } from './notifications.ts'
@@ -34,16 +48,20 @@ function Tool({ label, icon: Icon, pressed, disabled, run }: ToolProps) {
 /** Switches and buttons that are not pages. */
 export function Tools({ isPaused, openPhone }: { isPaused: boolean; openPhone(): void }) {
   const { pause, unpause, busy } = usePausing()
+  const [, go] = useLocation()
   return (
     <div className="tools">
-      <Tool
-        label={isPaused ? 'Unpause the fleet' : 'Pause the fleet'}
-        icon={isPaused ? Play : Pause}
-        pressed={isPaused}
-        disabled={busy}
-        run={isPaused ? unpause : pause}
-      />
+      <May use="pause">
+        <Tool
+          label={isPaused ? 'Unpause the fleet' : 'Pause the fleet'}
+          icon={isPaused ? Play : Pause}
+          pressed={isPaused}
+          disabled={busy}
+          run={isPaused ? unpause : pause}
+        />
+      </May>
       <BellTool />
+      <Tool label="Your account" icon={UserRound} run={() => go('/account')} />
       <Tool label="Continue on phone" icon={Smartphone} run={openPhone} />
       <AppearanceTool />
     </div>

@@ -1,10 +1,11 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
+import { isBy } from '../../../../src/domain/rules/actors.ts'
 import { ask, type Input } from '../../api/client.ts'
 import { onEvents } from '../../live/data.ts'
 import type { FleetEvent } from '../../live/fleet-events.ts'
 
-type Filter = Pick<Input<'list_events'>, 'project_id' | 'mission_id' | 'kinds'>
+type Filter = Pick<Input<'list_events'>, 'project_id' | 'mission_id' | 'kinds' | 'actor'>
 
 const PAGE = 100
 /** More than anybody reads. If the page is open all day, it starts again from the newest events. */
@@ -52,10 +53,11 @@ export function useHappened(filter: Filter) {
 }
 
 /** The same filter as on the server. */
-function fits(event: FleetEvent, { project_id, mission_id, kinds }: Filter): boolean {
+function fits(event: FleetEvent, { project_id, mission_id, kinds, actor }: Filter): boolean {
   return (
     (!project_id || event.project_id === project_id) &&
     (!mission_id || event.mission_id === mission_id) &&
-    (!kinds || [kinds].flat().includes(event.kind))
+    (!kinds || [kinds].flat().includes(event.kind)) &&
+    (!actor || isBy(event, actor))
   )
 }

@@ -13,8 +13,12 @@ import { Time } from '../../kit/time.tsx'
 import { plural } from '../../kit/words.ts'
 import { useAsk, useMissions } from '../../live/data.ts'
 import type { FleetEvent } from '../../live/fleet-events.ts'
+import { useMay } from '../../live/me.ts'
 import type { Mission } from '../../live/mending.ts'
+import { useWho } from '../../live/names.ts'
 import './activity.css'
+import { ByWhom } from './by-whom.tsx'
+import { Export } from './export.tsx'
 import { grouped, type Happenings } from './grouped.ts'
 import { useHappened } from './happened.ts'
 import { GROUPS, type Group, toneOf } from './kinds.ts'
@@ -31,11 +35,14 @@ export default function ActivityPage() {
   const address = useAddress()
   const group = (Object.keys(GROUPS) as Group[]).find(each => each === address.get('about'))
   const mission = address.get('mission')
-  const { events, older, isPending, error, refetch } = useHappened({
+  const filter = {
     project_id: address.get('project') ?? undefined,
     mission_id: mission ?? undefined,
     kinds: group && [...GROUPS[group].kinds],
-  })
+    actor: address.get('by') ?? undefined,
+  }
+  const { events, older, isPending, error, refetch } = useHappened(filter)
+  const who = useWho()
   const ids = useMemo(
     () => [...new Set(events.flatMap(({ mission_id }) => mission_id ?? []))].slice(0, MOST_MISSIONS),
     [events],
@@ -46,7 +53,7 @@ export default function ActivityPage() {
   const titles = new Map(agents.map(({ name, title }) => [name, title]))
   const tell = (event: FleetEvent): string => {
     const agent = known.get(event.mission_id ?? '')?.agent
-    return plain(sentenceOf(event, (agent && (titles.get(agent) ?? agent)) || 'The agent'))
+    return plain(sentenceOf(event, (agent && (titles.get(agent) ?? agent)) || 'The agent', who))
   }
   const text = address.get('text') ?? ''
   const wanted = text.toLowerCase()
@@ -67,6 +74,7 @@ export default function ActivityPage() {
           'Everything that happened, newest first'
         )
       }
+      actions={<Export filter={filter} />}
     >
       <div className="activity-filters">
         <ProjectChooser value={address.get('project')} set={project => address.set({ project })} none="All projects" />
@@ -77,6 +85,7 @@ export default function ActivityPage() {
           options={Object.entries(GROUPS).map(([value, { title }]) => ({ value, label: title }))}
           none="Everything"
         />
+        <ByWhom value={filter.actor ?? null} set={by => address.set({ by })} />
         <TextField.Root
           aria-label="Filter by words"
           placeholder="Filter by words"
@@ -91,7 +100,10 @@ export default function ActivityPage() {
       {error && <Problem error={error} retry={refetch} />}
       {isPending && <Lines rows={8} height={28} />}
       {!isPending && !error && groups.length === 0 && (
-        <Empty icon={ActivityIcon} title={wanted || group || mission ? 'No results' : 'No activity yet'}>
+        <Empty
+          icon={ActivityIcon}
+          title={wanted || group || mission || filter.actor ? 'No results' : 'No activity yet'}
+        >
           Everything that you, an agent or the fleet does appears here at once.
         </Empty>
       )}
@@ -173,12 +185,14 @@ function MissionGroup({ happened: { mission_id, events }, mission, tell }: Group
   )
 }
 
-function Row({ event: { kind, time, session_id, cause }, words }: { event: FleetEvent; words: string }) {
+function Row({ event, words }: { event: FleetEvent; words: string }) {
+  const { kind, time, session_id, project_id, cause } = event
+  const mayRead = useMay('read_transcript', project_id)
   return (
     <li>
       <Dot tone={toneOf(kind)} />
       <div className="activity-words">
-        <Text size="2">{session_id ? <Link href={`/sessions/${session_id}`}>{words}</Link> : words}</Text>
+        <Text size="2">{session_id && mayRead ? <Link href={`/sessions/${session_id}`}>{words}</Link> : words}</Text>
         {cause && (
           <Text as="div" size="1" color="gray" className="activity-more">
             {plain(cause)}

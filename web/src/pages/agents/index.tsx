@@ -4,6 +4,7 @@ import { useState } from 'react'
 import type { Output } from '../../api/client.ts'
 import { CopyBox } from '../../kit/copy.tsx'
 import { Facts } from '../../kit/facts.tsx'
+import { May } from '../../kit/may.tsx'
 import { Answer, Empty, Page, Section } from '../../kit/page.tsx'
 import { ProviderWindow } from '../../kit/provider-window.tsx'
 import { Time } from '../../kit/time.tsx'
@@ -26,9 +27,11 @@ export default function Agents() {
       title="Agents"
       about="The coding agents on this machine, and what each can do"
       actions={
-        <Button variant="soft" color="gray" highContrast loading={refresh.busy} onClick={() => refresh.run({})}>
-          <RefreshCw size={16} /> Refresh models
-        </Button>
+        <May use="refresh_models">
+          <Button variant="soft" color="gray" highContrast loading={refresh.busy} onClick={() => refresh.run({})}>
+            <RefreshCw size={16} /> Refresh models
+          </Button>
+        </May>
       }
     >
       <Answer of={agents}>
@@ -116,17 +119,19 @@ function AgentCard({ agent }: { agent: Agent }) {
         )}
         {command && <CopyBox text={command} label={`the command for ${agent.title}`} />}
         <Flex gap="3" align="center" wrap="wrap">
-          <Button
-            size="1"
-            variant="soft"
-            color="gray"
-            highContrast
-            loading={test.busy}
-            aria-label={`Test ${agent.title}`}
-            onClick={async () => setTested(await test.run({ agent: name, engine }))}
-          >
-            Test
-          </Button>
+          <May use="test_agent">
+            <Button
+              size="1"
+              variant="soft"
+              color="gray"
+              highContrast
+              loading={test.busy}
+              aria-label={`Test ${agent.title}`}
+              onClick={async () => setTested(await test.run({ agent: name, engine }))}
+            >
+              Test
+            </Button>
+          </May>
           <Text
             size="1"
             color={tested && !tested.works ? 'red' : 'gray'}

@@ -11,6 +11,7 @@ import { tell } from '../../kit/toasts.tsx'
 import { ToolInput } from '../../kit/tool-input.tsx'
 import { plural } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { useWho } from '../../live/names.ts'
 import './approvals.css'
 
 type Rule = Output<'list_approval_rules'>['rules'][number]
@@ -78,6 +79,7 @@ function RuleTable({ rules }: { rules: Rule[] }) {
 }
 
 function RuleRow({ rule }: { rule: Rule }) {
+  const who = useWho()
   const { id, scope, project_id, mission_id, mission_title, tool, agent, created_at, created_by, uses, last_used_at } =
     rule
   const projectName = useProjectNames()
@@ -113,7 +115,7 @@ function RuleRow({ rule }: { rule: Rule }) {
       <Table.Cell>
         <Time at={created_at} />
         <Text as="div" size="1" color="gray">
-          by {plain(created_by)}
+          by {who(created_by)}
         </Text>
       </Table.Cell>
       <Table.Cell>

@@ -1,8 +1,10 @@
 import { Button, Flex, Text } from '@radix-ui/themes'
 import { X } from 'lucide-react'
 import { useState } from 'react'
+import type { Name } from '../../api/client.ts'
 import { NumberInput, TextInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
+import { useMayDo } from '../../live/me.ts'
 import type { Mission } from '../../live/mending.ts'
 import type { Acting } from './acting.ts'
 import type { MoveAct } from './moves.ts'
@@ -25,26 +27,34 @@ const ACTS: readonly { act: MoveAct; word: string }[] = [
 export function BulkBar({ missions, acting, clear, remove }: BulkProps) {
   const [asking, setAsking] = useState<'tag' | 'priority'>()
   const close = () => setAsking(undefined)
+  const may = useMayDo()
+  const mayUse = (name: Name) => missions.some(({ project_id }) => may(name, project_id))
   return (
     <section className="bulk" aria-label="Selected missions">
       <Text size="2" weight="medium" role="status">
         {missions.length} selected
       </Text>
       <Flex gap="2" wrap="wrap">
-        {ACTS.map(({ act, word }) => (
+        {ACTS.filter(({ act }) => mayUse(act)).map(({ act, word }) => (
           <Button key={act} size="1" variant="soft" color="gray" highContrast onClick={() => acting.act(act, missions)}>
             {word}
           </Button>
         ))}
-        <Button size="1" variant="soft" color="gray" highContrast onClick={() => setAsking('tag')}>
-          Tag…
-        </Button>
-        <Button size="1" variant="soft" color="gray" highContrast onClick={() => setAsking('priority')}>
-          Priority…
-        </Button>
-        <Button size="1" variant="soft" color="red" highContrast onClick={() => remove(missions)}>
-          Delete
-        </Button>
+        {mayUse('update_mission') && (
+          <>
+            <Button size="1" variant="soft" color="gray" highContrast onClick={() => setAsking('tag')}>
+              Tag…
+            </Button>
+            <Button size="1" variant="soft" color="gray" highContrast onClick={() => setAsking('priority')}>
+              Priority…
+            </Button>
+          </>
+        )}
+        {mayUse('delete_mission') && (
+          <Button size="1" variant="soft" color="red" highContrast onClick={() => remove(missions)}>
+            Delete
+          </Button>
+        )}
       </Flex>
       <Button size="1" variant="ghost" color="gray" highContrast onClick={clear}>
         <X size={14} /> Clear

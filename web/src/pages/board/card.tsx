@@ -6,6 +6,7 @@ import { plain } from '../../kit/plain.ts'
 import { Elapsed, Time } from '../../kit/time.tsx'
 import { outcomeOf } from '../../kit/words.ts'
 import type { Mission } from '../../live/mending.ts'
+import type { May } from '../../live/rights.ts'
 import { COLUMNS, columnOf } from './columns.ts'
 import { moveTo } from './moves.ts'
 
@@ -19,7 +20,12 @@ export interface CardActs {
   /** Moves up or down in the queue. */
   shift(mission: Mission, by: -1 | 1): void
   remove(mission: Mission): void
+  may: May
 }
+
+/** Whether a card offers anything to this person. */
+const isOffered = ({ project_id }: Mission, may: May): boolean =>
+  may('update_mission', project_id) || may('land_mission', project_id) || may('delete_mission', project_id)
 
 export interface CardProps {
   mission: Mission
@@ -48,7 +54,7 @@ export const Card = memo(function Card({ mission, project, agent, isActive, isSe
       data-card={id}
       data-active={isActive || undefined}
       data-selected={isSelected || undefined}
-      draggable
+      draggable={isOffered(mission, acts.may)}
       onDragStart={draggable}
       onDragEnd={acts.end}
     >
@@ -103,6 +109,7 @@ interface TickProps {
 }
 
 export function Tick({ mission, isSelected, acts }: TickProps) {
+  if (!isOffered(mission, acts.may)) return null
   return (
     <label className="tick">
       <input
@@ -135,10 +142,13 @@ export function Menu({ mission, acts }: Pick<CardProps, 'mission' | 'acts'>) {
       <Ellipsis size={16} />
     </IconButton>
   )
+  const { may } = acts
+  const { project_id } = mission
+  if (!isOffered(mission, may)) return null
   if (!open) return trigger
   const moves = COLUMNS.flatMap(column => {
     const move = moveTo(mission, column)
-    return move.to === 'act' ? [{ column: column.name, word: move.word }] : []
+    return move.to === 'act' && may(move.act, project_id) ? [{ column: column.name, word: move.word }] : []
   })
   return (
     <DropdownMenu.Root open onOpenChange={setOpen}>
@@ -149,16 +159,20 @@ export function Menu({ mission, acts }: Pick<CardProps, 'mission' | 'acts'>) {
             {word}
           </DropdownMenu.Item>
         ))}
-        {mission.status === 'queued' && (
+        {mission.status === 'queued' && may('update_mission', project_id) && (
           <>
             <DropdownMenu.Item onSelect={() => acts.shift(mission, -1)}>Start sooner</DropdownMenu.Item>
             <DropdownMenu.Item onSelect={() => acts.shift(mission, 1)}>Start later</DropdownMenu.Item>
           </>
         )}
-        <DropdownMenu.Separator />
-        <DropdownMenu.Item color="red" onSelect={() => acts.remove(mission)}>
-          Delete
-        </DropdownMenu.Item>
+        {may('delete_mission', project_id) && (
+          <>
+            <DropdownMenu.Separator />
+            <DropdownMenu.Item color="red" onSelect={() => acts.remove(mission)}>
+              Delete
+            </DropdownMenu.Item>
+          </>
+        )}
       </DropdownMenu.Content>
     </DropdownMenu.Root>
   )

@@ -5,9 +5,11 @@ import { Link } from 'wouter'
 import { useAgentOf } from '../../kit/agent-of.ts'
 import { useAgentTitle } from '../../kit/agent-title.ts'
 import { useProjectNames } from '../../kit/choosers.tsx'
+import { May } from '../../kit/may.tsx'
 import { Empty, Page } from '../../kit/page.tsx'
 import { useIsPhone } from '../../kit/phone.ts'
 import { useAsk } from '../../live/data.ts'
+import { useMayDo } from '../../live/me.ts'
 import type { Mission } from '../../live/mending.ts'
 import { useActing } from './acting.ts'
 import './board.css'
@@ -68,11 +70,13 @@ export default function Board() {
       title="Missions"
       filled
       actions={
-        <Button asChild className="only-small">
-          <Link href="/missions/new">
-            <Plus size={16} /> New mission
-          </Link>
-        </Button>
+        <May use="create_mission">
+          <Button asChild className="only-small">
+            <Link href="/missions/new">
+              <Plus size={16} /> New mission
+            </Link>
+          </Button>
+        </May>
       }
     >
       <FilterBar filters={filters} isPhone={isPhone} />
@@ -113,9 +117,11 @@ const NothingYet = () => (
     icon={LayoutDashboard}
     title="No missions yet"
     action={
-      <Button asChild>
-        <Link href="/missions/new">New mission</Link>
-      </Button>
+      <May use="create_mission">
+        <Button asChild>
+          <Link href="/missions/new">New mission</Link>
+        </Button>
+      </May>
     }
   >
     Each mission moves from Queued to Done. You decide in Review what lands.
@@ -152,6 +158,7 @@ function useShift(lists: Lists, acting: ReturnType<typeof useActing>): CardActs[
 /** The same functions while the board is shown. Otherwise every card would be drawn again with every key. */
 function useCardActs({ lists, acting, selection, setDragging, remove, shift, choose }: CardActsOf): CardActs {
   const { toggle, range } = selection
+  const may = useMayDo()
   return useMemo(() => {
     return {
       choose,
@@ -161,6 +168,7 @@ function useCardActs({ lists, acting, selection, setDragging, remove, shift, cho
       move: (mission, name) => acting.move(mission, COLUMNS.find(column => column.name === name)!),
       shift,
       remove: mission => remove([mission]),
+      may,
     }
-  }, [lists, acting, toggle, range, setDragging, remove, shift, choose])
+  }, [lists, acting, toggle, range, setDragging, remove, shift, choose, may])
 }

@@ -7,6 +7,7 @@ import { FormDialog } from '../../kit/form-dialog.tsx'
 import { plain } from '../../kit/plain.ts'
 import { tell } from '../../kit/toasts.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { useMay } from '../../live/me.ts'
 
 /** Filters of the board that were saved under a name, for everybody who uses this fleet. */
 export function SavedViews({ search, isNarrowed }: { search: string; isNarrowed: boolean }) {
@@ -15,7 +16,9 @@ export function SavedViews({ search, isNarrowed }: { search: string; isNarrowed:
   const remove = useCommand('delete_board_view')
   const [isSaving, setSaving] = useState(false)
   const current = views.find(each => each.search === search)
-  if (views.length === 0 && !isNarrowed) return null
+  const mayWrite = useMay('save_board_view')
+  const canSave = isNarrowed && mayWrite
+  if (views.length === 0 && !canSave) return null
   return (
     <>
       <DropdownMenu.Root>
@@ -31,11 +34,11 @@ export function SavedViews({ search, isNarrowed }: { search: string; isNarrowed:
               {plain(name)}
             </DropdownMenu.Item>
           ))}
-          {views.length > 0 && isNarrowed && <DropdownMenu.Separator />}
-          {isNarrowed && !current && (
+          {views.length > 0 && canSave && <DropdownMenu.Separator />}
+          {canSave && !current && (
             <DropdownMenu.Item onSelect={() => setSaving(true)}>Save this view…</DropdownMenu.Item>
           )}
-          {current && (
+          {current && mayWrite && (
             <DropdownMenu.Item color="red" onSelect={() => remove.run({ name: current.name })}>
               Delete this view
             </DropdownMenu.Item>

@@ -2,16 +2,15 @@ import { Button, Callout, Card, Flex, Grid, SegmentedControl, Table, Text } from
 import { ChartColumn, Download } from 'lucide-react'
 import { Link, useSearchParams } from 'wouter'
 import { useProjectNames } from '../../kit/choosers.tsx'
+import { download } from '../../kit/download.ts'
 import { Answer, Empty, Page, Section } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
-import { dollars, roughly } from '../../kit/words.ts'
+import { capital, dollars, roughly } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
 import { Bars } from './bars.tsx'
 import { BY, csvOf, daysUpTo, FIGURES, type Figure, forecast, type Spending, sums, unpriced } from './sums.ts'
 
 const SPANS = ['7', '30', '90', '365']
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 const chosen = <T extends string>(said: string | null, options: readonly T[]): T | undefined =>
   options.find(option => option === said)
@@ -67,7 +66,7 @@ export default function Costs() {
                     variant="soft"
                     color="gray"
                     highContrast
-                    onClick={() => download(`costs-${days}-days.csv`, csvOf(answer.spending, projectName))}
+                    onClick={() => download(`costs-${days}-days.csv`, 'text/csv', csvOf(answer.spending, projectName))}
                   >
                     <Download size={14} /> Export CSV
                   </Button>
@@ -112,15 +111,6 @@ export default function Costs() {
       </Answer>
     </Page>
   )
-}
-
-/** A file that the browser saves. */
-function download(name: string, text: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(link.href)
 }
 
 function Unpriced({ models }: { models: readonly string[] }) {

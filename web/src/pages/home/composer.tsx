@@ -12,6 +12,7 @@ import { namesOf } from '../../kit/project-names.ts'
 import { useRemembered } from '../../kit/remembered.ts'
 import { tell } from '../../kit/toasts.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { useMayDo } from '../../live/me.ts'
 import { MOD } from '../../shell/keys.ts'
 import { REPEATS, titleFrom } from '../mission/new-draft.ts'
 import { PromptBox } from '../mission/prompt-box.tsx'
@@ -35,8 +36,10 @@ interface ComposerProps {
   isFirst: boolean
 }
 
-/** One box for a task or a plan. */
-export function Composer({ projects, isFirst }: ComposerProps) {
+/** One box for a task or a plan, for those who may create missions. */
+export const Composer = (props: ComposerProps) => (props.projects.length ? <Box {...props} /> : null)
+
+function Box({ projects, isFirst }: ComposerProps) {
   const [, go] = useLocation()
   const [text, setText] = useState('')
   const [repeat, setRepeat] = useState(ONCE)
@@ -46,6 +49,10 @@ export function Composer({ projects, isFirst }: ComposerProps) {
   const pictures = usePictures()
   const create = useCommand('create_mission')
   const plan = useCommand('plan_project')
+  const may = useMayDo()
+  const mayRun = may('dispatch_mission', project.id)
+  const mayPlan = may('plan_project', project.id)
+  const maySchedule = mayRun && may('schedule_mission', project.id)
   const { name: command, text: words } = commandIn(text)
   const runsScript = isScript || command === 'script'
   const chosen = command === 'script' ? agents?.find(({ can }) => can.scripts)?.name : agent
@@ -68,14 +75,19 @@ export function Composer({ projects, isFirst }: ComposerProps) {
       agent: chosen,
       images: pictures.list.map(({ image }) => image),
       ...(repeat === ONCE
-        ? { auto_dispatch: true }
+        ? { auto_dispatch: mayRun }
         : { schedule_cron: repeat, schedule_time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone }),
     })
     if (!mission) return
     done()
     const open = { label: 'Open', run: () => go(`/missions/${mission.id}`) }
     const when = REPEATS.find(({ cron }) => cron === repeat)?.label.toLowerCase()
-    tell({ text: when ? `“${mission.title}” runs ${when}` : `“${mission.title}” is queued`, action: open })
+    tell({
+      text: when
+        ? `“${mission.title}” runs ${when}`
+        : `“${mission.title}” ${mayRun ? 'is queued' : 'is a draft. Somebody who may start it does that'}`,
+      action: open,
+    })
   }
   const makePlan = async () => {
     const made = await plan.run({ project_id: project.id, prompt: words, agent })
@@ -88,7 +100,7 @@ export function Composer({ projects, isFirst }: ComposerProps) {
     if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey) || !words || isBusy || !isReady) return
     event.preventDefault()
     if (command !== 'plan') run()
-    else if (!pictures.list.length) makePlan()
+    else if (mayPlan && !pictures.list.length) makePlan()
   }
   return (
     <Card className="composer" onKeyDown={byKey}>
@@ -133,40 +145,50 @@ export function Composer({ projects, isFirst }: ComposerProps) {
           </Select.Content>
         </Select.Root>
         <AgentSelect project={project} agents={agents} agent={agent} choose={choose} />
-        <Select.Root value={repeat} onValueChange={setRepeat}>
-          <Select.Trigger aria-label="Schedule" variant="ghost" className="composer-repeat" />
-          <Select.Content position="popper">
-            <Select.Item value={ONCE}>Run now</Select.Item>
-            {REPEATS.map(({ cron, label }) => (
-              <Select.Item key={cron} value={cron}>
-                {label}
-              </Select.Item>
-            ))}
-          </Select.Content>
-        </Select.Root>
+        {maySchedule && (
+          <Select.Root value={repeat} onValueChange={setRepeat}>
+            <Select.Trigger aria-label="Schedule" variant="ghost" className="composer-repeat" />
+            <Select.Content position="popper">
+              <Select.Item value={ONCE}>Run now</Select.Item>
+              {REPEATS.map(({ cron, label }) => (
+                <Select.Item key={cron} value={cron}>
+                  {label}
+                </Select.Item>
+              ))}
+            </Select.Content>
+          </Select.Root>
+        )}
         <PictureButton pictures={pictures} />
         <Text size="1" color="gray" className="composer-hint">
           <Link href={`/missions/new?project=${project.id}`}>All settings</Link>
         </Text>
         <Flex gap="2" ml="auto">
-          <Button
-            variant={command === 'plan' ? 'solid' : 'soft'}
-            highContrast={command !== 'plan'}
-            disabled={!words || isBusy || runsScript || repeat !== ONCE || pictures.list.length > 0}
-            loading={plan.busy}
-            onClick={makePlan}
-            title={pictures.list.length ? 'A plan takes no images' : 'An agent reads the project and proposes missions'}
-          >
-            <Network size={16} /> Plan
-          </Button>
+          {mayPlan && (
+            <Button
+              variant={command === 'plan' ? 'solid' : 'soft'}
+              highContrast={command !== 'plan'}
+              disabled={!words || isBusy || runsScript || repeat !== ONCE || pictures.list.length > 0}
+              loading={plan.busy}
+              onClick={makePlan}
+              title={
+                pictures.list.length ? 'A plan takes no images' : 'An agent reads the project and proposes missions'
+              }
+            >
+              <Network size={16} /> Plan
+            </Button>
+          )}
           <Button
             variant={command === 'plan' ? 'soft' : 'solid'}
             disabled={!words || isBusy || command === 'plan' || !isReady}
             loading={create.busy}
             onClick={run}
-            title={`${runsScript ? '/bin/sh runs the script' : 'One agent starts'} when a slot is free (${MOD}Enter)`}
+            title={
+              mayRun
+                ? `${runsScript ? '/bin/sh runs the script' : 'One agent starts'} when a slot is free (${MOD}Enter)`
+                : `Somebody who may start missions starts it (${MOD}Enter)`
+            }
           >
-            <Play size={16} /> {repeat === ONCE ? 'Run' : 'Schedule'}
+            <Play size={16} /> {!mayRun ? 'Create draft' : repeat === ONCE ? 'Run' : 'Schedule'}
           </Button>
         </Flex>
       </Flex>

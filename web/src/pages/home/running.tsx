@@ -6,6 +6,7 @@ import type { Output } from '../../api/client.ts'
 import { useAgentTitle } from '../../kit/agent-title.ts'
 import { LongTextInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
+import { May } from '../../kit/may.tsx'
 import { OtherHost } from '../../kit/other-host.tsx'
 import { Answer, Lines, Section } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
@@ -14,6 +15,7 @@ import { Elapsed } from '../../kit/time.tsx'
 import { tell } from '../../kit/toasts.tsx'
 import { dollars, plural, roughly, type Status } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { useMay } from '../../live/me.ts'
 
 type Task = Output<'list_running'>['tasks'][number]
 
@@ -30,6 +32,7 @@ export function Running() {
   const counts = useAsk('count_missions', {}).data?.counts
   const count = (running.data?.tasks.length ?? 0) + (running.data?.more ?? 0)
   const queued = counts?.queued ?? 0
+  const mayRun = useMay('dispatch_mission')
   return (
     <Section
       title={count ? `Running (${count})` : 'Running'}
@@ -47,7 +50,7 @@ export function Running() {
             {tasks.length === 0 && (
               <Card>
                 <Text size="2" color="gray">
-                  No agents are running. Describe a task above to start one.
+                  No agents are running.{mayRun && ' Describe a task above to start one.'}
                 </Text>
               </Card>
             )}
@@ -80,12 +83,13 @@ const otherHosts = (tasks: readonly Task[]): [string, Task[]][] => [
 
 function Row({ task }: { task: Task }) {
   const titleOf = useAgentTitle()
+  const mayRead = useMay('read_transcript', task.project_id)
   const { mission_id, session_id, title, project, status, agent, model, started_at, usage, waits_for } = task
   return (
     <li className="running-row">
       <StatusDot status={status as Status} />
       <div className="running-words">
-        <Link href={`/sessions/${session_id}`} className="running-title">
+        <Link href={mayRead ? `/sessions/${session_id}` : `/missions/${mission_id}`} className="running-title">
           {plain(title)}
         </Link>
         <div className="running-now">
@@ -109,7 +113,9 @@ function Row({ task }: { task: Task }) {
           <span title={`${roughly(usage.input_tokens + usage.output_tokens)} tokens`}>{dollars(usage.cost_usd)}</span>
         )}
       </Text>
-      <Speak missionId={mission_id} title={title} />
+      <May use="say_to_mission" project={task.project_id}>
+        <Speak missionId={mission_id} title={title} />
+      </May>
     </li>
   )
 }

@@ -1,6 +1,7 @@
 import { Card, Flex, Progress, Text } from '@radix-ui/themes'
 import { Link } from 'wouter'
 import type { Output } from '../../api/client.ts'
+import { May } from '../../kit/may.tsx'
 import { Answer, Lines, Section } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { ProviderWindow } from '../../kit/provider-window.tsx'
@@ -23,9 +24,11 @@ export function Today() {
     <Section
       title="Today"
       actions={
-        <Text size="2" title="Days are in UTC, like budgets">
-          <Link href="/costs">Costs</Link>
-        </Text>
+        <May use="list_spending">
+          <Text size="2" title="Days are in UTC, like budgets">
+            <Link href="/costs">Costs</Link>
+          </Text>
+        </May>
       }
     >
       <Card>
@@ -49,7 +52,10 @@ export function Today() {
                 ))}
                 {budget_usd === null && capped.length === 0 && (
                   <Text size="1" color="gray">
-                    No daily budget. <Link href="/settings">Set one</Link> to stop new work once it is spent.
+                    No daily budget.{' '}
+                    <May use="set_settings">
+                      <Link href="/settings">Set one</Link> to stop new work once it is spent.
+                    </May>
                   </Text>
                 )}
                 <Providers of={providers} />

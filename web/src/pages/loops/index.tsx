@@ -6,6 +6,7 @@ import type { Output } from '../../api/client.ts'
 import { AgentChooser, ProjectChooser } from '../../kit/choosers.tsx'
 import { LongTextInput, NumberInput, ScriptsSwitch, SwitchInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
+import { May } from '../../kit/may.tsx'
 import { Answer, Empty, Lines, Page, Section } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Elapsed, Time } from '../../kit/time.tsx'
@@ -20,9 +21,11 @@ export default function Loops() {
   const [starting, setStarting] = useState(false)
   const projects = useAsk('list_projects', { limit: 500 })
   const start = (
-    <Button onClick={() => setStarting(true)}>
-      <Plus size={16} /> Start a loop
-    </Button>
+    <May use="loops.run">
+      <Button onClick={() => setStarting(true)}>
+        <Plus size={16} /> Start a loop
+      </Button>
+    </May>
   )
   return (
     <Page title="Loops" about="Rounds of planning, missions and landing until a goal is reached" actions={start}>
@@ -76,7 +79,9 @@ function LoopsOf({ project }: { project: Project }) {
               </Text>
             )}
           </Flex>
-          <Controls project={project.id} status={loop.status} />
+          <May use="loops.run" project={project.id}>
+            <Controls project={project.id} status={loop.status} />
+          </May>
         </Flex>
         {loop.rounds.length > 0 && (
           <Table.Root size="1" mt="3">
@@ -155,7 +160,7 @@ function StartLoop({ close }: { close(): void }) {
         })
       }
     >
-      <ProjectChooser value={project} set={setProject} />
+      <ProjectChooser value={project} set={setProject} to="start_loop" />
       <LongTextInput
         label="Goal"
         hint="Say how to tell that it is reached. The checks confirm it."

@@ -22,6 +22,7 @@ import { type ReactNode, useState } from 'react'
 import { useLocation } from 'wouter'
 import { tell } from '../../kit/toasts.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { useMayDo } from '../../live/me.ts'
 import { type Abilities, type Action, actionsFor, type Detail, mainAction } from './actions.ts'
 import { SendDialog, type Sending } from './send-dialog.tsx'
 import {
@@ -85,7 +86,7 @@ export function useActing(mission: Detail): Acting {
   const newest = mission.sessions.find(({ id }) => id === mission.session_id)
   const agents = useAsk('list_agents', {}).data?.agents
   const agent = agents?.find(({ name, engine }) => name === newest?.agent && engine === newest.engine)
-  const offered = actionsFor(mission, agent?.can as Abilities | undefined)
+  const offered = actionsFor(mission, useMayDo(), agent?.can as Abilities | undefined)
 
   const dispatch = useCommand('dispatch_mission')
   const retry = useCommand('retry_mission')

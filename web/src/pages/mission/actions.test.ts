@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
-import { type Action, actionsFor, type Detail, mainAction } from './actions.ts'
+import type { May } from '../../live/rights.ts'
+import { type Abilities, type Action, actionsFor as allowedFor, type Detail, mainAction } from './actions.ts'
 
 const session = (status: 'running' | 'ended') => ({ id: 's1', status }) as Detail['sessions'][number]
 const mission = (fields: Partial<Detail>) =>
   ({
+    project_id: 'p1',
     status: 'draft',
     status_reason: null,
     session_id: null,
@@ -23,6 +25,9 @@ const ran = { session_id: 's1', sessions: [session('ended')], branch: 'fleet/x' 
 const running: Partial<Detail> = { status: 'running', session_id: 's1', sessions: [session('running')] }
 const CLAUDE = { interrupt: true, liveMessages: 'mid-turn', takeOver: true } as const
 const SHELL = { interrupt: false, liveMessages: 'no', takeOver: false } as const
+
+/** For somebody who may do everything. */
+const actionsFor = (known: Detail, can?: Abilities) => allowedFor(known, () => true, can)
 
 /** An action that the server would refuse must not be offered. */
 const never = (offered: Action[], ...refused: Action[]) =>
@@ -95,4 +100,15 @@ test('what a person has taken over is theirs', () => {
   const taken_over = { by: 'person', since: '', session_id: null, gone: false, page: false, pid: 1 }
   const offered = actionsFor(mission({ ...ran, status: 'review', taken_over }), CLAUDE)
   never(offered, 'land', 'resume', 'retry', 'cancel', 'delete', 'reject', 'send_back', 'take_over')
+})
+
+test('what one may not do is not offered, nor is it the main action', () => {
+  const reads: May = what => what === 'compare_missions'
+  const lands: May = (what, project) =>
+    ['land_mission', 'undo_mission', 'reject_mission'].includes(what) && project === 'p1'
+  const reviewed = mission({ ...ran, status: 'review' })
+  expect(allowedFor(reviewed, reads, CLAUDE)).toEqual(['compare'])
+  expect(mainAction('review', allowedFor(reviewed, reads, CLAUDE))).toBeUndefined()
+  expect(allowedFor(reviewed, lands, CLAUDE)).toEqual(['land', 'reject', 'compare'])
+  expect(allowedFor({ ...reviewed, project_id: 'p2' }, lands, CLAUDE)).toEqual(['compare'])
 })

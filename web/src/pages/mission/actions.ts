@@ -1,5 +1,6 @@
 import { CANCELLABLE, DECIDABLE, DELETABLE, isIn, RETRYABLE, UNDOABLE } from '../../../../src/domain/rules/states.ts'
-import type { Output } from '../../api/client.ts'
+import type { Name, Output } from '../../api/client.ts'
+import type { May } from '../../live/rights.ts'
 
 export type Detail = Output<'get_mission'>
 export type Session = Detail['sessions'][number]
@@ -35,8 +36,35 @@ export type Action =
   | 'cancel'
   | 'delete'
 
+/** What each needs; null: everybody who sees the mission. */
+const NEEDS: Record<Action, Name | null> = {
+  dispatch: 'dispatch_mission',
+  land: 'land_mission',
+  land_anyway: 'land_mission',
+  resume: 'resume_mission',
+  retry: 'retry_mission',
+  reopen: 'reopen_mission',
+  send_back: 'send_back_mission',
+  say: 'say_to_mission',
+  interrupt: 'interrupt_mission',
+  undo: 'undo_mission',
+  reconsider: 'reconsider_mission',
+  reject: 'reject_mission',
+  next: 'generate_next',
+  fork: 'fork_mission',
+  sub_mission: 'create_mission',
+  duplicate: 'create_mission',
+  compare: null,
+  schedule: 'schedule_mission',
+  save_template: 'save_template',
+  take_over: 'take_over_in_page',
+  cancel: 'cancel_mission',
+  delete: 'delete_mission',
+}
+
 type Known = Pick<
   Detail,
+  | 'project_id'
   | 'status'
   | 'status_reason'
   | 'session_id'
@@ -68,8 +96,8 @@ function failsChecks({ evidence }: Pick<Known, 'evidence'>): boolean {
   return evidence.some(each => !each.passed && each.commit === newest?.commit)
 }
 
-/** The possible actions on a mission, in the order in which they are offered. */
-export function actionsFor(mission: Known, can?: Abilities): Action[] {
+/** The actions on a mission that are possible and allowed, in the order in which they are offered. */
+export function actionsFor(mission: Known, may: May, can?: Abilities): Action[] {
   const { status, result, landed, branch, undoing, cancelling, report, session_id } = mission
   const taken = mission.taken_over !== null
   const free = !taken && !isAsking(mission)
@@ -104,7 +132,8 @@ export function actionsFor(mission: Known, can?: Abilities): Action[] {
     cancel: isIn(CANCELLABLE, mission) && !cancelling && !taken,
     delete: isIn(DELETABLE, mission) && !undoing && free,
   }
-  return (Object.keys(offered) as Action[]).filter(action => offered[action])
+  const isAllowed = (need: Name | null) => need === null || may(need, mission.project_id)
+  return (Object.keys(offered) as Action[]).filter(action => offered[action] && isAllowed(NEEDS[action]))
 }
 
 /** The most likely action; undefined: there is none. */

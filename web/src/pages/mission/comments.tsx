@@ -3,10 +3,13 @@ import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { LongTextInput } from '../../kit/fields.tsx'
 import { Markdown } from '../../kit/markdown.tsx'
+import { May } from '../../kit/may.tsx'
 import { Section } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
 import { useCommand } from '../../live/data.ts'
+import { useMay } from '../../live/me.ts'
+import { useWho } from '../../live/names.ts'
 import type { Detail } from './actions.ts'
 
 type Comment = Detail['comments'][number]
@@ -25,28 +28,32 @@ export function Comments({ mission }: { mission: Detail }) {
           <CommentLine key={comment.id} comment={comment} />
         ))}
       </Flex>
-      <LongTextInput
-        label="Add a comment"
-        hint="the agent gets it when you request changes"
-        value={body}
-        set={setBody}
-        rows={2}
-      />
-      <Button mt="2" variant="soft" disabled={!body.trim()} loading={busy} onClick={say}>
-        Comment
-      </Button>
+      <May use="comment_mission" project={mission.project_id}>
+        <LongTextInput
+          label="Add a comment"
+          hint="the agent gets it when you request changes"
+          value={body}
+          set={setBody}
+          rows={2}
+        />
+        <Button mt="2" variant="soft" disabled={!body.trim()} loading={busy} onClick={say}>
+          Comment
+        </Button>
+      </May>
     </Section>
   )
 }
 
 function CommentLine({ comment }: { comment: Comment }) {
   const { run } = useCommand('delete_comment')
+  const mayDelete = useMay('delete_comment', comment.project_id)
+  const who = useWho()
   const { path, line, author, created_at, sent_at, body } = comment
   return (
     <Card size="1">
       <Flex gap="2" align="center" wrap="wrap" mb="1">
         <Text size="1" color="gray">
-          {plain(author)} · <Time at={created_at} />
+          {who(author)} · <Time at={created_at} />
         </Text>
         {path && (
           <code className="comment-place">
@@ -59,7 +66,8 @@ function CommentLine({ comment }: { comment: Comment }) {
             sent
           </Badge>
         ) : (
-          !author.startsWith('session:') && (
+          !author.startsWith('session:') &&
+          mayDelete && (
             <IconButton
               size="1"
               variant="ghost"

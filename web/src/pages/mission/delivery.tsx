@@ -4,6 +4,7 @@ import { CopyButton } from '../../kit/copy.tsx'
 import { Facts } from '../../kit/facts.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
+import { useWho } from '../../live/names.ts'
 import type { Detail } from './actions.ts'
 import { canPropose, PullRequest } from './pull-request.tsx'
 import { Pushed } from './pushed.tsx'
@@ -41,6 +42,7 @@ export function Delivery({ mission }: { mission: Detail }) {
 /** What landed, as which commit, and who approved it. */
 function Landed({ landing }: { landing: NonNullable<Detail['landed']> }) {
   const { commit, branch, at, candidate, approved, forced, with: bringer, includes, undone } = landing
+  const who = useWho()
   return (
     <Text>
       <Code variant="ghost">{commit.slice(0, 10)}</Code> on {plain(branch)}, <Time at={at} />
@@ -54,10 +56,10 @@ function Landed({ landing }: { landing: NonNullable<Detail['landed']> }) {
           , with <Link href={`/missions/${bringer}`}>another mission</Link>
         </>
       ) : (
-        `, ${approved ? `approved by ${plain(approved.by)}` : 'automatically'}`
+        `, ${approved ? `approved by ${who(approved.by)}` : 'automatically'}`
       )}
       {includes.length > 0 && `, with the work of ${includes.map(({ title }) => plain(title)).join(', ')}`}
-      {forced && `, forced by ${plain(forced.by)} despite: ${plain(forced.past)}`}
+      {forced && `, forced by ${who(forced.by)} despite: ${plain(forced.past)}`}
       {undone && (
         <>
           , undone by <Code variant="ghost">{undone.commit.slice(0, 10)}</Code>

@@ -8,6 +8,7 @@ import { StatusBadge } from '../../kit/status.tsx'
 import { Elapsed } from '../../kit/time.tsx'
 import { dollars, shortId } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
+import { useMay } from '../../live/me.ts'
 import { useActing } from './acting.tsx'
 import { type Detail, liveSession } from './actions.ts'
 import { ActionsMenu } from './actions-menu.tsx'
@@ -64,11 +65,12 @@ function Shown({ mission }: { mission: Detail }) {
   const projectName = useProjectNames()
   const acting = useActing(mission)
   const live = liveSession(mission)
+  const mayRead = useMay('read_transcript', mission.project_id)
   // Whoever saw its agent at work stays there when the work ends, and goes there when it starts.
   const [sawLive, setSawLive] = useState(false)
   if (live && !sawLive) setSawLive(true)
-  const tabs = (Object.keys(TABS) as Tab[]).filter(each => each !== 'live' || mission.session_id !== null)
-  const first: Tab = sawLive ? 'live' : 'overview'
+  const tabs = (Object.keys(TABS) as Tab[]).filter(each => each !== 'live' || (mission.session_id !== null && mayRead))
+  const first: Tab = sawLive && mayRead ? 'live' : 'overview'
   const asked = search.get('tab') as Tab | null
   const tab = asked && tabs.includes(asked) ? asked : first
   const View = TABS[tab].view

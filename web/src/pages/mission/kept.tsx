@@ -4,6 +4,7 @@ import { Section } from '../../kit/page.tsx'
 import { plain, safeLink } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { useMay } from '../../live/me.ts'
 import type { Detail } from './actions.ts'
 
 type Kept = Detail['processes'][number]
@@ -35,6 +36,7 @@ export function Hands({ mission }: { mission: Detail }) {
 function Process({ mission, kind }: { mission: Detail; kind: Kept['kind'] }) {
   const preview = { start: useCommand('start_preview'), stop: useCommand('stop_preview') }
   const remote = { start: useCommand('start_remote_control'), stop: useCommand('stop_remote_control') }
+  const mayRun = useMay('previews.run', mission.project_id)
   const { start, stop } = kind === 'preview' ? preview : remote
   const found = mission.processes.find(process => process.kind === kind)
   const runs = found && found.status !== 'ended'
@@ -44,7 +46,7 @@ function Process({ mission, kind }: { mission: Detail; kind: Kept['kind'] }) {
     <Section
       title={KINDS[kind].title}
       actions={
-        runs ? (
+        !mayRun ? undefined : runs ? (
           <Button size="1" variant="soft" color="red" highContrast loading={stop.busy} onClick={() => stop.run(it)}>
             Stop
           </Button>

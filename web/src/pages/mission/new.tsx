@@ -13,6 +13,7 @@ import { useRemembered } from '../../kit/remembered.ts'
 import { tell } from '../../kit/toasts.tsx'
 import { shortId } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { useMay, useMayDo } from '../../live/me.ts'
 import { MOD } from '../../shell/keys.ts'
 import './mission.css'
 import { ChosenMissions } from './mission-picker.tsx'
@@ -33,6 +34,7 @@ export default function NewMission() {
   const projects = useAsk('list_projects', { limit: 500 })
   const model = search.get('like')
   const [lastUsed] = useRemembered('project')
+  const may = useMayDo()
   const origin = useAsk('get_mission', { mission_id: model ?? '' }, { enabled: model !== null })
   if (!projects.data || (model !== null && origin.isPending))
     return (
@@ -40,7 +42,7 @@ export default function NewMission() {
         <Lines rows={6} />
       </Page>
     )
-  if (projects.data.projects.length === 0)
+  if (projects.data.projects.every(({ id }) => !may('create_mission', id)))
     return (
       <Page title="New mission">
         <Empty
@@ -56,7 +58,7 @@ export default function NewMission() {
         </Empty>
       </Page>
     )
-  const all = projects.data.projects
+  const all = projects.data.projects.filter(({ id }) => may('create_mission', id))
   const begin = {
     ...EMPTY,
     project_id: (all.find(({ id }) => id === lastUsed) ?? all[0]!).id,
@@ -85,6 +87,7 @@ function Sheet({ begin, from, origin }: SheetProps) {
   const { run, busy } = useCommand('create_mission')
   const pictures = usePictures(origin)
   const holds = useProjectHolds(draft.project_id)
+  const mayRun = useMay('dispatch_mission', draft.project_id)
   const isScript = useRunsScripts()(draft.agent)
   const project = useAsk('list_projects', { limit: 500 }).data?.projects.find(({ id }) => id === draft.project_id)
   const takesNone = useImageRefusal()(draft.agent ?? project?.agent)
@@ -113,17 +116,17 @@ function Sheet({ begin, from, origin }: SheetProps) {
   }
   const submitted = (event: FormEvent) => {
     event.preventDefault()
-    end('start')
+    end(mayRun ? 'start' : 'draft')
   }
   const pressed = (event: KeyboardEvent) => {
-    if (event.key === 'Enter' && (event.metaKey || event.ctrlKey) && ready) end('start')
+    if (event.key === 'Enter' && (event.metaKey || event.ctrlKey) && ready) end(mayRun ? 'start' : 'draft')
   }
   const ready = missionFrom(draft, true) !== undefined && !busy && !pictures.busy && !refusal
   return (
     <Page title="New mission" about="One task for one agent, in a worktree of its own.">
       <form className="new-mission" onSubmit={submitted} onKeyDown={pressed}>
         <div className="mission-form">
-          <ProjectChooser value={draft.project_id} set={set('project_id')} />
+          <ProjectChooser value={draft.project_id} set={set('project_id')} to="create_mission" />
           <TemplateFields name={template} choose={setTemplate} fill={fill} />
           <div className="wide">
             <PictureField pictures={pictures} refusal={refusal}>
@@ -255,12 +258,16 @@ function Sheet({ begin, from, origin }: SheetProps) {
           </div>
         </details>
         <div className="new-mission-bar">
-          <Button type="submit" disabled={!ready} loading={busy}>
-            <Play size={16} /> Start <Kbd size="1">{MOD}↵</Kbd>
-          </Button>
-          <Button type="button" variant="soft" disabled={!ready} onClick={() => end('queue')}>
-            Start and create another
-          </Button>
+          {mayRun && (
+            <>
+              <Button type="submit" disabled={!ready} loading={busy}>
+                <Play size={16} /> Start <Kbd size="1">{MOD}↵</Kbd>
+              </Button>
+              <Button type="button" variant="soft" disabled={!ready} onClick={() => end('queue')}>
+                Start and create another
+              </Button>
+            </>
+          )}
           <Button type="button" variant="soft" color="gray" highContrast disabled={!ready} onClick={() => end('draft')}>
             Save as draft
           </Button>

@@ -4,6 +4,7 @@ import { useLocation } from 'wouter'
 import { copyText } from '../../kit/copy.tsx'
 import { complain, tell } from '../../kit/toasts.tsx'
 import { useAsk } from '../../live/data.ts'
+import { useMay } from '../../live/me.ts'
 import type { Detail } from './actions.ts'
 import { EDITORS, type Editor, editorLink, isThisMachine } from './editors.ts'
 
@@ -15,6 +16,7 @@ export function OpenIn({ mission }: { mission: Detail }) {
   const isHere = isThisMachine(location.hostname) && !newest?.elsewhere
   const settings = useAsk('get_settings', {}).data?.settings
   const preferred = settings?.find(({ key }) => key === 'editor')?.value as Editor | undefined
+  const mayChoose = useMay('set_settings')
   const { branch } = mission
   if (!path && !branch) return null
   const copy = (what: string, text: string) => async () => {
@@ -60,7 +62,7 @@ export function OpenIn({ mission }: { mission: Detail }) {
               <Copy size={14} /> Copy branch
             </DropdownMenu.Item>
           )}
-          {editors.length > 0 && (
+          {editors.length > 0 && mayChoose && (
             <>
               <DropdownMenu.Separator />
               <DropdownMenu.Item onSelect={() => go('/settings?text=editor')}>Choose your editor…</DropdownMenu.Item>

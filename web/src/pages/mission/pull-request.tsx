@@ -3,6 +3,7 @@ import { Check, CircleDashed, ExternalLink, GitMerge, GitPullRequestArrow, Refre
 import { plain, safeLink } from '../../kit/plain.ts'
 import { tell } from '../../kit/toasts.tsx'
 import { useCommand } from '../../live/data.ts'
+import { useMay } from '../../live/me.ts'
 import type { Detail } from './actions.ts'
 import './pull-request.css'
 
@@ -90,8 +91,9 @@ function Acts({ mission }: { mission: Detail }) {
   const open = useCommand('open_pull_request', { affects: ['get_mission'] })
   const merge = useCommand('merge_pull_request', { affects: ['get_mission'] })
   const refresh = useCommand('land_mission', { affects: ['get_mission'] })
+  const mayLand = useMay('open_pull_request', mission.project_id)
   const { id, candidate, pull_request: pull } = mission
-  if (!candidate) return null
+  if (!mayLand || !candidate) return null
   const shown = { mission_id: id, expected: candidate.commit }
   if (canPropose(mission))
     return (

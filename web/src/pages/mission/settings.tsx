@@ -3,6 +3,7 @@ import { Lock } from 'lucide-react'
 import { useRunsScripts } from '../../kit/choosers.tsx'
 import { useDraft } from '../../kit/draft.ts'
 import { ChoiceInput, LongTextInput, NumberInput, SwitchInput, TextInput } from '../../kit/fields.tsx'
+import { Editable } from '../../kit/may.tsx'
 import { Section } from '../../kit/page.tsx'
 import { SaveBar } from '../../kit/save-bar.tsx'
 import { tell } from '../../kit/toasts.tsx'
@@ -60,131 +61,138 @@ export function MissionSettings({ mission }: { mission: Detail }) {
           </Callout.Text>
         </Callout.Root>
       )}
-      <Section title="Task">
-        <div className="mission-form">
-          <div className="wide">
-            <TextInput label="Title" value={value.title} set={set('title')} required />
-          </div>
-          <TagsInput tags={value.tags} set={set('tags')} />
-          <NumberInput
-            label="Priority"
-            hint="higher starts first"
-            value={value.priority}
-            set={priority => set('priority')(priority ?? 0)}
-            min={-1000}
-            max={1000}
-          />
-          <ChoiceInput
-            label="Kind"
-            value={value.mission_type}
-            set={type => type && set('mission_type')(type as Detail['mission_type'])}
-            options={['implement', 'fix', 'test', 'review', 'explore', 'plan']}
-            disabled={locked}
-          />
-          <div className="wide">
-            <LongTextInput
-              label={isScript ? 'Script' : 'Prompt'}
-              code={isScript}
-              hint={isScript ? '/bin/sh runs it exactly as written' : undefined}
-              value={value.detailed_prompt}
-              set={set('detailed_prompt')}
-              rows={8}
-              disabled={locked}
-            />
-          </div>
-          <div className="wide">
-            <LongTextInput
-              label="Acceptance criteria"
-              value={value.acceptance_criteria}
-              set={set('acceptance_criteria')}
-              rows={3}
-              disabled={locked}
-            />
-          </div>
-        </div>
-      </Section>
-      <Section title="Agent and limits">
-        <SettingsFields value={value} set={set as never} holds={mission.holds} disabled={locked} />
-        <div className="mission-form more-fields">
-          <WordsInput
-            label="Only these tools"
-            hint="tool names of the agent, separated by commas; empty: as the preset allows"
-            words={value.allowed_tools ?? []}
-            set={words => set('allowed_tools')(words.length ? words : null)}
-            disabled={locked}
-          />
-          <NumberInput
-            label="Questions wait for (seconds)"
-            hint="then the answer below is given"
-            value={value.answer_within_seconds}
-            set={set('answer_within_seconds')}
-            min={1}
-            placeholder="no limit"
-            disabled={locked}
-          />
-          <ChoiceInput
-            label="Automatic answer"
-            value={value.otherwise}
-            set={answer => set('otherwise')(answer as Detail['otherwise'])}
-            options={['allow', 'deny']}
-            none="deny"
-            disabled={locked}
-          />
-        </div>
-      </Section>
-      <Section title="Starting point">
-        <div className="mission-form">
-          {!locked && (
+      <Editable use="update_mission" project={mission.project_id}>
+        <Section title="Task">
+          <div className="mission-form">
             <div className="wide">
-              <ChosenMissions label="Depends on" ids={value.depends_on} set={set('depends_on')} except={[mission.id]} />
+              <TextInput label="Title" value={value.title} set={set('title')} required />
             </div>
-          )}
-          <ChoiceInput
-            label="Starts from"
-            value={value.start_from}
-            set={start => start && set('start_from')(start as Detail['start_from'])}
-            options={STARTS}
-            disabled={locked}
-          />
-          <TextInput
-            label="Branch, tag or commit"
-            hint="instead of the base branch"
-            value={value.base_ref ?? ''}
-            set={text => set('base_ref')(text || null)}
-            disabled={locked}
-          />
-          <TextInput
-            label="Folder"
-            hint="folder in the repository where the agent starts"
-            value={value.subdirectory}
-            set={set('subdirectory')}
-            disabled={locked}
-          />
-          <SwitchInput
-            label="Run checks even if it does not land"
-            value={value.check_kept}
-            set={set('check_kept')}
-            disabled={locked}
-          />
-          <div className="wide">
-            <LongTextInput
-              label="Extra instructions"
-              hint="added to the prompt in every session"
-              value={value.append_system_prompt}
-              set={set('append_system_prompt')}
-              rows={3}
+            <TagsInput tags={value.tags} set={set('tags')} />
+            <NumberInput
+              label="Priority"
+              hint="higher starts first"
+              value={value.priority}
+              set={priority => set('priority')(priority ?? 0)}
+              min={-1000}
+              max={1000}
+            />
+            <ChoiceInput
+              label="Kind"
+              value={value.mission_type}
+              set={type => type && set('mission_type')(type as Detail['mission_type'])}
+              options={['implement', 'fix', 'test', 'review', 'explore', 'plan']}
+              disabled={locked}
+            />
+            <div className="wide">
+              <LongTextInput
+                label={isScript ? 'Script' : 'Prompt'}
+                code={isScript}
+                hint={isScript ? '/bin/sh runs it exactly as written' : undefined}
+                value={value.detailed_prompt}
+                set={set('detailed_prompt')}
+                rows={8}
+                disabled={locked}
+              />
+            </div>
+            <div className="wide">
+              <LongTextInput
+                label="Acceptance criteria"
+                value={value.acceptance_criteria}
+                set={set('acceptance_criteria')}
+                rows={3}
+                disabled={locked}
+              />
+            </div>
+          </div>
+        </Section>
+        <Section title="Agent and limits">
+          <SettingsFields value={value} set={set as never} holds={mission.holds} disabled={locked} />
+          <div className="mission-form more-fields">
+            <WordsInput
+              label="Only these tools"
+              hint="tool names of the agent, separated by commas; empty: as the preset allows"
+              words={value.allowed_tools ?? []}
+              set={words => set('allowed_tools')(words.length ? words : null)}
+              disabled={locked}
+            />
+            <NumberInput
+              label="Questions wait for (seconds)"
+              hint="then the answer below is given"
+              value={value.answer_within_seconds}
+              set={set('answer_within_seconds')}
+              min={1}
+              placeholder="no limit"
+              disabled={locked}
+            />
+            <ChoiceInput
+              label="Automatic answer"
+              value={value.otherwise}
+              set={answer => set('otherwise')(answer as Detail['otherwise'])}
+              options={['allow', 'deny']}
+              none="deny"
               disabled={locked}
             />
           </div>
-          <TextInput
-            label="Preview command"
-            hint="serves the work to a browser; must listen on $PORT"
-            value={value.preview_command ?? ''}
-            set={text => set('preview_command')(text || null)}
-            disabled={locked}
-          />
-        </div>
-      </Section>
+        </Section>
+        <Section title="Starting point">
+          <div className="mission-form">
+            {!locked && (
+              <div className="wide">
+                <ChosenMissions
+                  label="Depends on"
+                  ids={value.depends_on}
+                  set={set('depends_on')}
+                  except={[mission.id]}
+                />
+              </div>
+            )}
+            <ChoiceInput
+              label="Starts from"
+              value={value.start_from}
+              set={start => start && set('start_from')(start as Detail['start_from'])}
+              options={STARTS}
+              disabled={locked}
+            />
+            <TextInput
+              label="Branch, tag or commit"
+              hint="instead of the base branch"
+              value={value.base_ref ?? ''}
+              set={text => set('base_ref')(text || null)}
+              disabled={locked}
+            />
+            <TextInput
+              label="Folder"
+              hint="folder in the repository where the agent starts"
+              value={value.subdirectory}
+              set={set('subdirectory')}
+              disabled={locked}
+            />
+            <SwitchInput
+              label="Run checks even if it does not land"
+              value={value.check_kept}
+              set={set('check_kept')}
+              disabled={locked}
+            />
+            <div className="wide">
+              <LongTextInput
+                label="Extra instructions"
+                hint="added to the prompt in every session"
+                value={value.append_system_prompt}
+                set={set('append_system_prompt')}
+                rows={3}
+                disabled={locked}
+              />
+            </div>
+            <TextInput
+              label="Preview command"
+              hint="serves the work to a browser; must listen on $PORT"
+              value={value.preview_command ?? ''}
+              set={text => set('preview_command')(text || null)}
+              disabled={locked}
+            />
+          </div>
+        </Section>
+      </Editable>
       {isChanged && <SaveBar busy={busy} reset={reset} />}
     </form>
   )

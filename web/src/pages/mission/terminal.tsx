@@ -1,7 +1,10 @@
 import { Button, Flex, Text } from '@radix-ui/themes'
 import { lazy, Suspense } from 'react'
 import { Lines } from '../../kit/page.tsx'
+import { capital } from '../../kit/words.ts'
 import { useCommand } from '../../live/data.ts'
+import { useMay } from '../../live/me.ts'
+import { useWho } from '../../live/names.ts'
 import type { Detail } from './actions.ts'
 import { HandBack } from './why.tsx'
 
@@ -15,12 +18,25 @@ interface TakenOverTerminalProps {
 
 /** The terminal of a mission that was taken over in this or another window. */
 export function TakenOverTerminal({ mission, grown }: TakenOverTerminalProps) {
+  const who = useWho()
+  const mayUse = useMay('open_terminal', mission.project_id)
   const session = mission.sessions.find(({ id }) => id === mission.taken_over?.session_id)
+  if (!mayUse)
+    return (
+      <Text as="p" size="2" m="3" role="status">
+        {capital(who(mission.taken_over?.by ?? ''))} took this mission over.
+      </Text>
+    )
   if (session?.status !== 'running') return <Waiting mission={mission} />
   return (
     <div className="terminal">
       <Flex align="center" justify="between" gap="3" wrap="wrap" className="terminal-head">
-        <Text size="2">You have taken over. The agent is stopped.</Text>
+        <Text size="2">
+          {who(mission.taken_over?.by ?? '') === 'you'
+            ? 'You have'
+            : `${capital(who(mission.taken_over?.by ?? ''))} has`}{' '}
+          taken over. The agent is stopped.
+        </Text>
         <HandBack mission={mission} />
       </Flex>
       <Suspense fallback={<Lines rows={6} />}>

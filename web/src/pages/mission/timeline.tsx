@@ -7,6 +7,8 @@ import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
 import { useAsk } from '../../live/data.ts'
 import type { FleetEvent } from '../../live/fleet-events.ts'
+import { useMay } from '../../live/me.ts'
+import { useWho } from '../../live/names.ts'
 import type { Detail } from './actions.ts'
 
 const MOST = 500
@@ -81,14 +83,16 @@ export function LatestEvents({ mission }: { mission: Detail }) {
 
 function Happening({ event, agent }: { event: FleetEvent; agent: string | undefined }) {
   const { kind, time, cause, session_id } = event
+  const who = useWho()
+  const mayRead = useMay('read_transcript', event.project_id)
   return (
     <li data-tone={toneOf(kind)}>
       <Time at={time} />
       <span className="timeline-mark" />
       <div>
-        <Text size="2">{plain(sentenceOf(event, agent))}</Text>{' '}
+        <Text size="2">{plain(sentenceOf(event, agent, who))}</Text>{' '}
         <Text size="1" color="gray">
-          {session_id && kind === 'session_starting' && (
+          {session_id && kind === 'session_starting' && mayRead && (
             <>
               {' '}
               <Link href={`/sessions/${session_id}`}>Transcript</Link>

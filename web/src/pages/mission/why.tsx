@@ -1,19 +1,23 @@
 import { Button, Callout, Flex } from '@radix-ui/themes'
 import { Hourglass, TriangleAlert } from 'lucide-react'
 import { Link } from 'wouter'
+import { May } from '../../kit/may.tsx'
 import { plain } from '../../kit/plain.ts'
+import { capital } from '../../kit/words.ts'
 import { useCommand, useMissions } from '../../live/data.ts'
+import { useWho, type Who } from '../../live/names.ts'
 import { type Detail, isAsking } from './actions.ts'
 
 /** Why it is not running, and what to do. */
 export function Why({ mission }: { mission: Detail }) {
   const { status, status_reason, waits_for, warnings, taken_over } = mission
+  const who = useWho()
   const on = waits_for.flatMap(each => each.on ?? [])
   const { missions } = useMissions({ ids: on, limit: 200 }, { enabled: on.length > 0 })
   if (isAsking(mission) || taken_over?.page) return null
   const bad = status === 'failed' || status === 'needs_input' || status_reason?.code === 'checks_failed'
   const reasons = [...new Set([...waits_for.map(({ text }) => text), ...(status_reason ? [status_reason.text] : [])])]
-  const lines = [...(taken_over ? [takenWords(taken_over)] : reasons), ...warnings]
+  const lines = [...(taken_over ? [takenWords(taken_over, who)] : reasons), ...warnings]
   if (!lines.length) return null
   return (
     <Callout.Root color={bad ? 'amber' : 'gray'} highContrast mb="4" role="status">
@@ -35,17 +39,19 @@ export function Why({ mission }: { mission: Detail }) {
           </Link>
         ))}
       </Callout.Text>
-      {taken_over?.gone && <HandBack mission={mission} />}
+      {taken_over?.gone && (
+        <May use="hand_back_mission" project={mission.project_id}>
+          <HandBack mission={mission} />
+        </May>
+      )}
     </Callout.Root>
   )
 }
 
-const takenWords = ({ by, gone }: NonNullable<Detail['taken_over']>): string =>
+const takenWords = ({ by, gone }: NonNullable<Detail['taken_over']>, who: Who): string =>
   gone
     ? 'The terminal that took over this mission is closed. What next?'
-    : by === 'person'
-      ? 'You took this mission over in a terminal.'
-      : `Taken over by ${by} in a terminal.`
+    : `${capital(who(by))} took this mission over in a terminal.`
 
 /** Decides what happens with a mission that was taken over. */
 export function HandBack({ mission }: { mission: Detail }) {

@@ -6,6 +6,7 @@ import type { Output } from '../../api/client.ts'
 import { AgentChooser, ProjectChooser, useProjectNames } from '../../kit/choosers.tsx'
 import { LongTextInput, ScriptsSwitch, SwitchInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
+import { May } from '../../kit/may.tsx'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
@@ -36,9 +37,11 @@ export default function Plans() {
   const plans = useAsk('list_plans', { limit: 100 })
   const projectName = useProjectNames()
   const begin = (
-    <Button onClick={() => setSearch({ new: '' })}>
-      <Plus size={16} /> New plan
-    </Button>
+    <May use="plans.run">
+      <Button onClick={() => setSearch({ new: '' })}>
+        <Plus size={16} /> New plan
+      </Button>
+    </May>
   )
   return (
     <Page
@@ -102,7 +105,7 @@ function NewPlan({ close }: { close(): void }) {
       close={close}
       submit={() => run({ project_id: project!, prompt: goal, agent: agent ?? undefined, scripts, approve })}
     >
-      <ProjectChooser value={project} set={setProject} />
+      <ProjectChooser value={project} set={setProject} to="plan_project" />
       <LongTextInput label="Goal" value={goal} set={setGoal} rows={5} required />
       <AgentChooser coding label="Planner" value={agent} set={setAgent} none="Project default" />
       <ScriptsSwitch value={scripts} set={setScripts} />

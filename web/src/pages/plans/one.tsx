@@ -10,6 +10,7 @@ import { plain } from '../../kit/plain.ts'
 import { tell } from '../../kit/toasts.tsx'
 import { dollars, plural } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { useMay } from '../../live/me.ts'
 import { added, connected, disconnected, editable, type Planned, removed } from './editing.ts'
 import { PLAN_TONES, PLAN_WORDS } from './index.tsx'
 import { MissionEditor } from './mission-editor.tsx'
@@ -31,7 +32,8 @@ function Shown({ plan }: { plan: Plan }) {
   const [, go] = useLocation()
   const [draft, setDraft] = useState<Planned[]>()
   const projectName = useProjectNames()
-  const isOpen = status === 'proposed'
+  const mayDecide = useMay('approve_plan', project_id)
+  const isOpen = status === 'proposed' && mayDecide
   const missions = draft ?? plan.missions.map(editable)
   const chosen = missions.find(({ key }) => key === search.get('mission'))
   const choose = (key: string | undefined) => setSearch(key ? { mission: key } : {}, { replace: true })
@@ -179,7 +181,7 @@ function Shown({ plan }: { plan: Plan }) {
           </Section>
         </>
       )}
-      {id && status === 'failed' && (
+      {id && status === 'failed' && mayDecide && (
         <Button asChild variant="soft" highContrast>
           <Link href="/plans?new">Plan again</Link>
         </Button>

@@ -3,11 +3,13 @@ import { Blocks, RefreshCw, SlidersHorizontal } from 'lucide-react'
 import { useState } from 'react'
 import type { Output } from '../../api/client.ts'
 import { Facts } from '../../kit/facts.tsx'
+import { May } from '../../kit/may.tsx'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
 import { Time } from '../../kit/time.tsx'
 import { tell } from '../../kit/toasts.tsx'
 import { plural } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { useMay } from '../../live/me.ts'
 import { PluginSettings } from './settings.tsx'
 
 type Plugin = Output<'list_plugins'>['plugins'][number]
@@ -46,9 +48,11 @@ export default function Plugins() {
       title="Plugins"
       about="Extensions that decide or are told when something happens, and add agents and tools"
       actions={
-        <Button variant="soft" color="gray" highContrast loading={reload.busy} onClick={() => reload.run({})}>
-          <RefreshCw size={16} /> Reload
-        </Button>
+        <May use="reload_plugins">
+          <Button variant="soft" color="gray" highContrast loading={reload.busy} onClick={() => reload.run({})}>
+            <RefreshCw size={16} /> Reload
+          </Button>
+        </May>
       }
     >
       <Answer of={plugins}>
@@ -82,6 +86,7 @@ function PluginCard({ plugin }: { plugin: Plugin }) {
     if (on && lacks) setConfiguring('turning on')
     else (on ? enable : disable).run({ plugin: name })
   }
+  const mayManage = useMay('enable_plugin')
   return (
     <Card>
       <Flex direction="column" gap="3">
@@ -97,7 +102,7 @@ function PluginCard({ plugin }: { plugin: Plugin }) {
           <Switch
             aria-label={`${name} on`}
             checked={enabled}
-            disabled={enable.busy || disable.busy}
+            disabled={!mayManage || enable.busy || disable.busy}
             onCheckedChange={turn}
           />
         </Flex>

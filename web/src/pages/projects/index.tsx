@@ -6,6 +6,7 @@ import type { Output } from '../../api/client.ts'
 import { useAgentTitle } from '../../kit/agent-title.ts'
 import { TextInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
+import { May } from '../../kit/may.tsx'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
 import { StatusDot } from '../../kit/status.tsx'
 import { STATUS_WORDS, STATUSES } from '../../kit/words.ts'
@@ -19,9 +20,11 @@ export default function Projects() {
   const projects = useAsk('list_projects', { limit: 500 })
   const counts = useAsk('count_missions', {}).data?.projects
   const add = (
-    <Button onClick={() => setAdding(true)}>
-      <Plus size={16} /> Add project
-    </Button>
+    <May use="create_project">
+      <Button onClick={() => setAdding(true)}>
+        <Plus size={16} /> Add project
+      </Button>
+    </May>
   )
   return (
     <Page title="Projects" about="Repositories on this machine that agents work on" actions={add}>

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import type { Output } from '../../api/client.ts'
 import { LongTextInput, TextInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
+import { Editable, May } from '../../kit/may.tsx'
 import { Answer, Empty } from '../../kit/page.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
 import type { Project } from './project.ts'
@@ -15,9 +16,11 @@ export function McpServers({ project: { id } }: { project: Project }) {
   const [adding, setAdding] = useState(false)
   const servers = useAsk('list_mcp_servers', { project_id: id })
   const add = (
-    <Button variant="soft" highContrast onClick={() => setAdding(true)}>
-      <Plus size={16} /> Add a server
-    </Button>
+    <May use="add_mcp_server" project={id}>
+      <Button variant="soft" highContrast onClick={() => setAdding(true)}>
+        <Plus size={16} /> Add a server
+      </Button>
+    </May>
   )
   return (
     <>
@@ -30,7 +33,9 @@ export function McpServers({ project: { id } }: { project: Project }) {
           ) : (
             <Flex direction="column" gap="3">
               {mcp_servers.map(server => (
-                <Row key={server.id} server={server} />
+                <Editable key={server.id} use="mcp_servers.write" project={id}>
+                  <Row server={server} />
+                </Editable>
               ))}
               <div>{add}</div>
             </Flex>

@@ -1,6 +1,7 @@
 import { Button, Flex } from '@radix-ui/themes'
 import { Rocket } from 'lucide-react'
 import { Link } from 'wouter'
+import { May } from '../../kit/may.tsx'
 import { MissionLine } from '../../kit/mission-line.tsx'
 import { Empty, Lines } from '../../kit/page.tsx'
 import { useMissions } from '../../live/data.ts'
@@ -18,9 +19,11 @@ export function MissionList({ project: { id } }: { project: Project }) {
         icon={Rocket}
         title="No missions yet"
         action={
-          <Button asChild>
-            <Link href={`/missions/new?project=${id}`}>Create a mission</Link>
-          </Button>
+          <May use="create_mission" project={id}>
+            <Button asChild>
+              <Link href={`/missions/new?project=${id}`}>Create a mission</Link>
+            </Button>
+          </May>
         }
       >
         A mission is one piece of work for one agent: it runs in its own worktree, is checked, and lands.

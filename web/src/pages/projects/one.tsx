@@ -7,6 +7,7 @@ import { FormDialog } from '../../kit/form-dialog.tsx'
 import { HeldWork } from '../../kit/held-work.tsx'
 import { Answer, Page } from '../../kit/page.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { useMayDo } from '../../live/me.ts'
 import { ProjectChecks } from './checks.tsx'
 import { McpServers } from './mcp-servers.tsx'
 import { MissionList } from './missions.tsx'
@@ -63,6 +64,7 @@ function Shown({ project }: { project: Project }) {
 
 function Actions({ project: { id, name, paused } }: { project: Project }) {
   const [, go] = useLocation()
+  const may = useMayDo()
   const pause = useCommand('pause')
   const unpause = useCommand('unpause')
   const [held, setHeld] = useState<readonly HeldWorktree[]>([])
@@ -81,12 +83,14 @@ function Actions({ project: { id, name, paused } }: { project: Project }) {
   }
   return (
     <>
-      <Button asChild>
-        <Link href={`/missions/new?project=${id}`}>
-          <Plus size={16} /> New mission
-        </Link>
-      </Button>
-      {paused ? (
+      {may('create_mission', id) && (
+        <Button asChild>
+          <Link href={`/missions/new?project=${id}`}>
+            <Plus size={16} /> New mission
+          </Link>
+        </Button>
+      )}
+      {!may('pause', id) ? null : paused ? (
         <Button variant="soft" highContrast loading={unpause.busy} onClick={() => unpause.run({ project_id: id })}>
           <Play size={16} /> Unpause
         </Button>
@@ -101,9 +105,11 @@ function Actions({ project: { id, name, paused } }: { project: Project }) {
           <Pause size={16} /> Pause
         </Button>
       )}
-      <Button variant="soft" color="red" highContrast loading={remove.busy} onClick={() => forget(false)}>
-        <Trash2 size={16} /> Remove
-      </Button>
+      {may('delete_project', id) && (
+        <Button variant="soft" color="red" highContrast loading={remove.busy} onClick={() => forget(false)}>
+          <Trash2 size={16} /> Remove
+        </Button>
+      )}
       {held.length > 0 && (
         <FormDialog
           title="Delete uncommitted work too?"

@@ -2,6 +2,7 @@ import { Button, DropdownMenu, IconButton, Kbd, Text } from '@radix-ui/themes'
 import { ChevronUp, Undo2 } from 'lucide-react'
 import { plain } from '../../kit/plain.ts'
 import { StatusBadge } from '../../kit/status.tsx'
+import { useMayDo } from '../../live/me.ts'
 import './bar.css'
 import type { Decisions } from './decisions.ts'
 import { isOpen, type Review } from './queue.ts'
@@ -21,6 +22,8 @@ export const requestChanges = (unsent: number): string => `Request changes${unse
 export function DecisionBar({ review, unsent, decisions, sendBack }: BarProps) {
   const { mission, risk, checks } = review
   const { busy, land, reject, reconsider, undo } = decisions
+  const may = useMayDo()
+  const mayLand = may('land_mission', mission.project_id)
   if (!isOpen(mission))
     return (
       <section className="bar" aria-label="Decide">
@@ -28,12 +31,12 @@ export function DecisionBar({ review, unsent, decisions, sendBack }: BarProps) {
         <Text size="2" className="bar-words">
           {plain(mission.status_reason?.text ?? mission.waits_for[0]?.text ?? '')}
         </Text>
-        {mission.result === 'landed' && (
+        {mission.result === 'landed' && mayLand && (
           <Button variant="soft" loading={busy} disabled={mission.undoing} onClick={undo}>
             <Undo2 size={15} aria-hidden /> {mission.undoing ? 'Undoing…' : 'Undo landing'}
           </Button>
         )}
-        {mission.status_reason?.code === 'rejected' && (
+        {mission.status_reason?.code === 'rejected' && mayLand && (
           <Button variant="soft" loading={busy} onClick={reconsider}>
             <Undo2 size={15} aria-hidden /> Undo rejection
           </Button>
@@ -47,30 +50,36 @@ export function DecisionBar({ review, unsent, decisions, sendBack }: BarProps) {
       <Text size="2" className="bar-words">
         {failing && `${checks.failed.map(plain).join(', ')} failed`}
       </Text>
-      <Button variant="soft" color="red" highContrast disabled={busy} onClick={() => reject()}>
-        Reject <Kbd size="1">x</Kbd>
-      </Button>
-      <Button variant="soft" highContrast disabled={busy} onClick={sendBack}>
-        {requestChanges(unsent)} <Kbd size="1">b</Kbd>
-      </Button>
-      <div className="bar-land">
-        <Button loading={busy} onClick={() => land()}>
-          {failing ? 'Check again and land' : 'Land'} <Kbd size="1">l</Kbd>
+      {mayLand && (
+        <Button variant="soft" color="red" highContrast disabled={busy} onClick={() => reject()}>
+          Reject <Kbd size="1">x</Kbd>
         </Button>
-        <DropdownMenu.Root>
-          <DropdownMenu.Trigger>
-            <IconButton aria-label="Other ways to land" disabled={busy}>
-              <ChevronUp size={16} />
-            </IconButton>
-          </DropdownMenu.Trigger>
-          <DropdownMenu.Content side="top" align="end">
-            <DropdownMenu.Item onSelect={() => land()}>Run the checks, then land</DropdownMenu.Item>
-            <DropdownMenu.Item color="red" onSelect={() => land({ force: true })}>
-              Land even if checks fail
-            </DropdownMenu.Item>
-          </DropdownMenu.Content>
-        </DropdownMenu.Root>
-      </div>
+      )}
+      {may('send_back_mission', mission.project_id) && (
+        <Button variant="soft" highContrast disabled={busy} onClick={sendBack}>
+          {requestChanges(unsent)} <Kbd size="1">b</Kbd>
+        </Button>
+      )}
+      {mayLand && (
+        <div className="bar-land">
+          <Button loading={busy} onClick={() => land()}>
+            {failing ? 'Check again and land' : 'Land'} <Kbd size="1">l</Kbd>
+          </Button>
+          <DropdownMenu.Root>
+            <DropdownMenu.Trigger>
+              <IconButton aria-label="Other ways to land" disabled={busy}>
+                <ChevronUp size={16} />
+              </IconButton>
+            </DropdownMenu.Trigger>
+            <DropdownMenu.Content side="top" align="end">
+              <DropdownMenu.Item onSelect={() => land()}>Run the checks, then land</DropdownMenu.Item>
+              <DropdownMenu.Item color="red" onSelect={() => land({ force: true })}>
+                Land even if checks fail
+              </DropdownMenu.Item>
+            </DropdownMenu.Content>
+          </DropdownMenu.Root>
+        </div>
+      )}
     </section>
   )
 }

@@ -7,10 +7,12 @@ import { InlineDiff } from '../../kit/diff/inline.tsx'
 import type { Place } from '../../kit/diff/rows.ts'
 import { shown } from '../../kit/diff/shown.ts'
 import { Markdown } from '../../kit/markdown.tsx'
-import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
 import { tell } from '../../kit/toasts.tsx'
+import { capital } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { useMay, useMayDo } from '../../live/me.ts'
+import { useWho } from '../../live/names.ts'
 import './comments.css'
 
 export type Comment = Output<'list_comments'>['comments'][number]
@@ -155,6 +157,7 @@ export function CommentCard({ comment, placed = false, candidate }: CommentCardP
   const update = useCommand('update_comment')
   const again = useCommand('comment_mission')
   const remove = useCommand('delete_comment')
+  const [may, who] = [useMayDo(), useWho()]
   if (editing)
     return (
       <Writer
@@ -175,7 +178,7 @@ export function CommentCard({ comment, placed = false, candidate }: CommentCardP
     <article className="comment" data-unsent={isUnsent(comment) || undefined}>
       <Flex gap="2" align="center" wrap="wrap">
         <Text size="1" weight="medium">
-          {isOfAgent(comment) ? 'Agent' : plain(comment.author)}
+          {isOfAgent(comment) ? 'Agent' : capital(who(comment.author))}
         </Text>
         <Text size="1" color="gray">
           {placed && line && start_line && start_line < line ? `${linesInWords(line, start_line)} · ` : ''}
@@ -188,7 +191,7 @@ export function CommentCard({ comment, placed = false, candidate }: CommentCardP
             {line ? `:${start_line ? `${start_line}-` : ''}${line}` : ''}
           </code>
         )}
-        {isUnsent(comment) && (
+        {isUnsent(comment) && may('update_comment', comment.project_id) && (
           <Flex gap="3" ml="auto">
             <IconButton
               size="1"
@@ -235,11 +238,12 @@ function Standing({ comment }: { comment: Comment }) {
 function Said({ comment, candidate }: { comment: Comment; candidate: string | undefined }) {
   const { id, body, quote, applied } = comment
   const apply = useCommand('apply_suggestion')
+  const mayApply = useMay('apply_suggestion', comment.project_id)
   const range = rangeOf(comment)
   const lines = range && suggestionIn(body)
   if (!lines) return <Markdown text={body} />
   const rest = withoutSuggestion(body)
-  const canApply = candidate !== undefined && comment.candidate === candidate && !applied
+  const canApply = mayApply && candidate !== undefined && comment.candidate === candidate && !applied
   const run = async () => {
     if (!(await apply.run({ comment_id: id, expected: candidate! }))) return
     tell({ text: 'Suggestion applied. Review the new version before you land it.' })

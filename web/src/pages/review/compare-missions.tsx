@@ -9,6 +9,7 @@ import { StatusBadge } from '../../kit/status.tsx'
 import { tell } from '../../kit/toasts.tsx'
 import { plural } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { useMay } from '../../live/me.ts'
 import { CompareSessions } from './compare-sessions.tsx'
 import { isOpen } from './queue.ts'
 import type { Compared } from './side.tsx'
@@ -52,6 +53,7 @@ function Choose({ mission, other }: ChooseProps) {
   const reject = useCommand('reject_mission', { affects: ['compare_missions'] })
   const undo = useCommand('undo_mission', { affects: ['compare_missions'] })
   const reconsider = useCommand('reconsider_mission', { affects: ['compare_missions'] })
+  const mayLand = useMay('land_mission', mission.project_id)
   const title = plain(mission.title)
   const choose = async () => {
     if (!(await land.run({ mission_id: mission.id, expected: mission.candidate?.commit }))) return
@@ -70,7 +72,7 @@ function Choose({ mission, other }: ChooseProps) {
   }
   return (
     <>
-      {isOpen(mission) && (
+      {isOpen(mission) && mayLand && (
         <Button loading={land.busy || reject.busy} onClick={choose}>
           Land this one
         </Button>

@@ -10,6 +10,7 @@ import { Time } from '../../kit/time.tsx'
 import { tell } from '../../kit/toasts.tsx'
 import { plural } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { useMay, useMayDo } from '../../live/me.ts'
 import './conflict.css'
 import { FileInConflict } from './conflict-file.tsx'
 import type { Decisions } from './decisions.ts'
@@ -51,7 +52,8 @@ function Resolve({ standing, mission, decisions }: ResolveProps) {
   const [decided, setDecided] = useState<Decided>(new Map())
   const { files, files_omitted, in_conflict, base } = standing
   const branch = plain(base.branch)
-  const canResolve = files_omitted === 0 && files.every(({ choices }) => choices.length > 0)
+  const mayResolve = useMay('resolve_conflict', mission.project_id)
+  const canResolve = mayResolve && files_omitted === 0 && files.every(({ choices }) => choices.length > 0)
   return (
     <>
       <Text as="p" size="2">
@@ -119,6 +121,7 @@ interface WaysOutProps extends ResolveProps {
 
 function WaysOut({ standing, mission, decisions, decided }: WaysOutProps) {
   const [, go] = useLocation()
+  const may = useMayDo()
   const resume = useCommand('resume_mission')
   const resolve = useCommand('resolve_conflict')
   const { branch, commit } = standing.base
@@ -147,7 +150,7 @@ function WaysOut({ standing, mission, decisions, decided }: WaysOutProps) {
             Resolve ({done} of {all})
           </Button>
         )}
-        {standing.in_conflict && (
+        {standing.in_conflict && may('resume_mission', mission.project_id) && (
           <Button
             variant={decided ? 'soft' : 'solid'}
             highContrast={!!decided}
@@ -157,17 +160,27 @@ function WaysOut({ standing, mission, decisions, decided }: WaysOutProps) {
             Ask the agent
           </Button>
         )}
-        <Button
-          variant={standing.in_conflict ? 'soft' : 'solid'}
-          highContrast={standing.in_conflict}
-          disabled={decisions.busy}
-          onClick={() => decisions.land()}
-        >
-          {standing.in_conflict ? 'Try to land again' : 'Land'}
-        </Button>
-        <Button variant="soft" color="red" highContrast disabled={decisions.busy} onClick={() => decisions.reject()}>
-          Reject
-        </Button>
+        {may('land_mission', mission.project_id) && (
+          <>
+            <Button
+              variant={standing.in_conflict ? 'soft' : 'solid'}
+              highContrast={standing.in_conflict}
+              disabled={decisions.busy}
+              onClick={() => decisions.land()}
+            >
+              {standing.in_conflict ? 'Try to land again' : 'Land'}
+            </Button>
+            <Button
+              variant="soft"
+              color="red"
+              highContrast
+              disabled={decisions.busy}
+              onClick={() => decisions.reject()}
+            >
+              Reject
+            </Button>
+          </>
+        )}
       </Flex>
       {standing.in_conflict && standing.work.worktree && (
         <details className="fold">

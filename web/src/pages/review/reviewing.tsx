@@ -6,6 +6,7 @@ import { LongTextInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
 import { KeyHelp } from '../../kit/key-help.tsx'
 import { plural } from '../../kit/words.ts'
+import { useMayDo } from '../../live/me.ts'
 import { useShortcuts } from '../../shell/keys.ts'
 import { DecisionBar, requestChanges } from './bar.tsx'
 import { Changes } from './changes.tsx'
@@ -44,6 +45,11 @@ export function Reviewing({ review, detail }: ReviewingProps) {
   const diff = useRef<DiffHandle & { view(): void }>(null)
   const [sending, setSending] = useState(false)
   const open = isOpen(mission)
+  const may = useMayDo()
+  const decides = open && !decisions.busy
+  const mayLand = may('land_mission', mission.project_id)
+  const maySendBack = may('send_back_mission', mission.project_id)
+  const mayComment = may('comment_mission', mission.project_id)
   const [placed, others] = useMemo(() => {
     const paths = new Set(files.map(({ path }) => path))
     // Lines move with each candidate, so comments on an earlier one are not shown on these lines.
@@ -52,6 +58,9 @@ export function Reviewing({ review, detail }: ReviewingProps) {
     const isHere = (comment: Comment) => comment.path !== null && isAbout(comment) && paths.has(comment.path)
     return [comments.filter(isHere), comments.filter(comment => !isHere(comment))]
   }, [comments, files, session_id, candidate])
+  const isKey = (key: string) =>
+    key === 'c' ? mayComment : key === 'b' ? maySendBack : !['l', 'x', 'u'].includes(key) || mayLand
+  const keys = Object.fromEntries(Object.entries(KEYS).filter(([key]) => isKey(key)))
   useShortcuts([
     { keys: 'n', title: 'Next file', run: () => diff.current?.file(1) },
     { keys: 'p', title: 'Previous file', run: () => diff.current?.file(-1) },
@@ -59,25 +68,27 @@ export function Reviewing({ review, detail }: ReviewingProps) {
     { keys: 'k', title: 'Previous line', run: () => diff.current?.line(-1) },
     { keys: 'shift+j', title: 'Select the next line too', run: () => diff.current?.line(1, true) },
     { keys: 'shift+k', title: 'Select the previous line too', run: () => diff.current?.line(-1, true) },
-    { keys: 'c', title: 'Comment on the selected lines', run: () => diff.current?.comment() },
+    ...(mayComment ? [{ keys: 'c', title: 'Comment on the selected lines', run: () => diff.current?.comment() }] : []),
     { keys: 'v', title: 'Mark the file as viewed', run: () => diff.current?.view() },
     { keys: 'u', title: 'Undo the last decision', run: takeLastBack },
     { keys: ']', title: 'Next mission to review', run: () => decisions.goOn(1) },
     { keys: '[', title: 'Previous mission to review', run: () => decisions.goOn(-1) },
-    ...(open && !decisions.busy
+    ...(decides && mayLand
       ? [
           { keys: 'l', title: 'Land', run: () => decisions.land() },
-          { keys: 'b', title: 'Request changes', run: () => setSending(true) },
           { keys: 'x', title: 'Reject', run: () => decisions.reject() },
         ]
       : []),
+    ...(decides && maySendBack ? [{ keys: 'b', title: 'Request changes', run: () => setSending(true) }] : []),
   ])
   return (
     <>
-      <KeyHelp keys={KEYS} />
+      <KeyHelp keys={keys} />
       {isConflict(review) && <Conflict mission={mission} decisions={decisions} />}
       <Overview review={review} detail={detail} comments={others} />
-      {candidate && <Changes ref={diff} review={review} candidate={candidate.commit} comments={placed} open={open} />}
+      {candidate && (
+        <Changes ref={diff} review={review} candidate={candidate.commit} comments={placed} open={open && mayComment} />
+      )}
       <DecisionBar review={review} unsent={unsent} decisions={decisions} sendBack={() => setSending(true)} />
       {sending && <SendBack unsent={unsent} close={() => setSending(false)} send={decisions.sendBack} />}
     </>

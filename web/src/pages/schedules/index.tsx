@@ -3,12 +3,14 @@ import { CalendarClock, Ellipsis, Play, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { useProjectNames } from '../../kit/choosers.tsx'
+import { May } from '../../kit/may.tsx'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
 import { tell } from '../../kit/toasts.tsx'
 import { plural, STATUS_WORDS, type Status } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { useMay } from '../../live/me.ts'
 import { ScheduleForm } from './form.tsx'
 import { type Schedule, timeIn } from './schedule.ts'
 import './schedules.css'
@@ -17,9 +19,11 @@ export default function Schedules() {
   const [editing, setEditing] = useState<Schedule | 'new'>()
   const schedules = useAsk('list_schedules', { limit: 200 })
   const add = (
-    <Button onClick={() => setEditing('new')}>
-      <Plus size={16} /> New schedule
-    </Button>
+    <May use="schedules.write">
+      <Button onClick={() => setEditing('new')}>
+        <Plus size={16} /> New schedule
+      </Button>
+    </May>
   )
   return (
     <Page title="Schedules" about="Missions and workflows that run at set times" actions={add}>
@@ -62,12 +66,14 @@ function Row({ schedule, edit }: { schedule: Schedule; edit(): void }) {
     done: () => tell({ text: 'Run requested. It starts once the previous run is over.' }),
   })
   const remove = useCommand('remove_schedule')
+  const mayWrite = useMay('update_schedule', project_id)
   return (
     <Card>
       <div className="schedule">
         <Switch
           mt="1"
           aria-label={`${title} on schedule`}
+          disabled={!mayWrite}
           checked={enabled}
           onCheckedChange={on => update.run({ schedule_id: id, enabled: on })}
         />
@@ -116,25 +122,29 @@ function Row({ schedule, edit }: { schedule: Schedule; edit(): void }) {
             </details>
           )}
         </Flex>
-        <Button variant="soft" highContrast loading={runNow.busy} onClick={() => runNow.run({ schedule_id: id })}>
-          <Play size={14} /> Run now
-        </Button>
-        <DropdownMenu.Root>
-          <DropdownMenu.Trigger>
-            <IconButton variant="soft" color="gray" highContrast aria-label={`More for ${title}`}>
-              <Ellipsis size={16} />
-            </IconButton>
-          </DropdownMenu.Trigger>
-          <DropdownMenu.Content>
-            <DropdownMenu.Item onSelect={edit}>Edit…</DropdownMenu.Item>
-            <DropdownMenu.Item
-              color="red"
-              onSelect={() => remove.runLater('Removing the schedule. What it started stays.', { schedule_id: id })}
-            >
-              Remove
-            </DropdownMenu.Item>
-          </DropdownMenu.Content>
-        </DropdownMenu.Root>
+        {mayWrite && (
+          <>
+            <Button variant="soft" highContrast loading={runNow.busy} onClick={() => runNow.run({ schedule_id: id })}>
+              <Play size={14} /> Run now
+            </Button>
+            <DropdownMenu.Root>
+              <DropdownMenu.Trigger>
+                <IconButton variant="soft" color="gray" highContrast aria-label={`More for ${title}`}>
+                  <Ellipsis size={16} />
+                </IconButton>
+              </DropdownMenu.Trigger>
+              <DropdownMenu.Content>
+                <DropdownMenu.Item onSelect={edit}>Edit…</DropdownMenu.Item>
+                <DropdownMenu.Item
+                  color="red"
+                  onSelect={() => remove.runLater('Removing the schedule. What it started stays.', { schedule_id: id })}
+                >
+                  Remove
+                </DropdownMenu.Item>
+              </DropdownMenu.Content>
+            </DropdownMenu.Root>
+          </>
+        )}
       </div>
     </Card>
   )

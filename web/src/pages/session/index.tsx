@@ -7,6 +7,7 @@ import { Lines, Page, Problem } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { tell } from '../../kit/toasts.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { useMayDo } from '../../live/me.ts'
 import { useShortcuts } from '../../shell/keys.ts'
 import { actionsFor, type Detail } from '../mission/actions.ts'
 
@@ -67,7 +68,8 @@ function Actions({ session, mission }: { session: Session; mission: Detail }) {
   const interrupt = useCommand('interrupt_mission')
   const stop = useCommand('cancel_session')
   const resume = useCommand('resume_mission')
-  const offered = actionsFor(mission, useAbilities(session))
+  const may = useMayDo()
+  const offered = actionsFor(mission, may, useAbilities(session))
   const mayInterrupt = offered.includes('interrupt') && mission.session_id === session.id
   const it = { mission_id: mission.id }
   useShortcuts(mayInterrupt ? [{ keys: 'i', title: 'Interrupt the agent', run: () => void interrupt.run(it) }] : [])
@@ -86,9 +88,11 @@ function Actions({ session, mission }: { session: Session; mission: Detail }) {
           <Hand size={14} /> Interrupt
         </Button>
       )}
-      <Button variant="soft" color="red" highContrast loading={stop.busy} onClick={end}>
-        <Square size={14} /> Stop
-      </Button>
+      {may('cancel_session', mission.project_id) && (
+        <Button variant="soft" color="red" highContrast loading={stop.busy} onClick={end}>
+          <Square size={14} /> Stop
+        </Button>
+      )}
     </>
   )
 }

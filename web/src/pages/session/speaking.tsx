@@ -4,6 +4,7 @@ import { type KeyboardEvent, useEffect, useId, useState } from 'react'
 import type { Output } from '../../api/client.ts'
 import { Foreign } from '../../kit/foreign.tsx'
 import { onEvents, useCommand } from '../../live/data.ts'
+import { useMayDo } from '../../live/me.ts'
 import { type Abilities, actionsFor, type Detail } from '../mission/actions.ts'
 
 type Session = Output<'get_session'>
@@ -36,7 +37,7 @@ export function Speaking({ session, mission, can }: SpeakingProps) {
   const reopen = useCommand('reopen_mission')
   const [sent, note] = useSent()
   const isNewest = mission.session_id === session.id
-  const offered = actionsFor(mission, can)
+  const offered = actionsFor(mission, useMayDo(), can)
   const way = !isNewest
     ? undefined
     : offered.includes('say')

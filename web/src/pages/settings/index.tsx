@@ -3,6 +3,7 @@ import { Search, TriangleAlert } from 'lucide-react'
 import { Link, useSearchParams } from 'wouter'
 import { Answer, Page } from '../../kit/page.tsx'
 import { useAsk } from '../../live/data.ts'
+import { useMayDo } from '../../live/me.ts'
 import { Disk } from './disk.tsx'
 import { anchorOf, SettingsForm } from './form.tsx'
 import './settings.css'
@@ -10,7 +11,9 @@ import './settings.css'
 export default function SettingsPage() {
   const [search, setSearch] = useSearchParams()
   const text = search.get('text') ?? ''
-  const settings = useAsk('get_settings', {})
+  const may = useMayDo()
+  const mayWrite = may('set_settings')
+  const settings = useAsk('get_settings', {}, { enabled: mayWrite })
   return (
     <Page title="Settings" about={settings.data && <>Saved in {settings.data.file}, which you can also edit.</>}>
       <div className="settings-page">
@@ -31,30 +34,36 @@ export default function SettingsPage() {
                 <a href={`#${anchorOf(section)}`}>{section}</a>
               </li>
             ))}
-            <li>
-              <Link href="/settings/notifications">Notifications</Link>
-            </li>
+            {may('set_notification_settings') && (
+              <li>
+                <Link href="/settings/notifications">Notifications</Link>
+              </li>
+            )}
           </ul>
         </nav>
         <div className="settings-main">
-          <Answer of={settings}>
-            {({ problem, settings: all }) => (
-              <>
-                {problem && (
-                  <Callout.Root color="amber" highContrast mb="3">
-                    <Callout.Icon>
-                      <TriangleAlert size={16} />
-                    </Callout.Icon>
-                    <Callout.Text>{problem} The previous settings stay in effect.</Callout.Text>
-                  </Callout.Root>
-                )}
-                <SettingsForm settings={all} text={text} />
-              </>
-            )}
-          </Answer>
-          <div id={anchorOf('Disk use')} className="settings-anchor settings-disk">
-            <Disk />
-          </div>
+          {mayWrite && (
+            <Answer of={settings}>
+              {({ problem, settings: all }) => (
+                <>
+                  {problem && (
+                    <Callout.Root color="amber" highContrast mb="3">
+                      <Callout.Icon>
+                        <TriangleAlert size={16} />
+                      </Callout.Icon>
+                      <Callout.Text>{problem} The previous settings stay in effect.</Callout.Text>
+                    </Callout.Root>
+                  )}
+                  <SettingsForm settings={all} text={text} />
+                </>
+              )}
+            </Answer>
+          )}
+          {may('disk_use') && (
+            <div id={anchorOf('Disk use')} className="settings-anchor settings-disk">
+              <Disk />
+            </div>
+          )}
         </div>
       </div>
     </Page>

@@ -3,6 +3,7 @@ import { Plus, Workflow as WorkflowIcon } from 'lucide-react'
 import { Link, useSearchParams } from 'wouter'
 import type { Output } from '../../api/client.ts'
 import { useProjectNames } from '../../kit/choosers.tsx'
+import { May } from '../../kit/may.tsx'
 import { Answer, Empty, Page, Section } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Elapsed, Time } from '../../kit/time.tsx'
@@ -37,9 +38,11 @@ export default function Workflows() {
       title="Workflows"
       about="Stages that pass their results on. Each stage is a mission."
       actions={
-        <Button onClick={() => begin('stages')}>
-          <Plus size={16} /> New workflow
-        </Button>
+        <May use="create_workflow">
+          <Button onClick={() => begin('stages')}>
+            <Plus size={16} /> New workflow
+          </Button>
+        </May>
       }
     >
       <Section title="Runs">
@@ -72,9 +75,11 @@ export default function Workflows() {
                       {`${summary[0]!.toUpperCase()}${summary.slice(1)}`}
                     </Text>
                     <Flex mt="auto">
-                      <Button size="1" variant="soft" highContrast onClick={() => begin(name)}>
-                        Use
-                      </Button>
+                      <May use="create_workflow">
+                        <Button size="1" variant="soft" highContrast onClick={() => begin(name)}>
+                          Use
+                        </Button>
+                      </May>
                     </Flex>
                   </Flex>
                 </Card>

@@ -61,7 +61,7 @@ export function NewWorkflow({ use: chosen, close }: { use: string; close(): void
         set={next => next && setUse(next)}
         options={[...ready.map(({ name }) => name), { value: STAGES, label: 'Custom stages' }]}
       />
-      <ProjectChooser value={project} set={setProject} />
+      <ProjectChooser value={project} set={setProject} to="create_workflow" />
       <LongTextInput label="Task" value={task} set={setTask} rows={4} />
       {use === STAGES ? (
         <>

@@ -14,6 +14,7 @@ import { Elapsed } from '../../kit/time.tsx'
 import { tell } from '../../kit/toasts.tsx'
 import { bytes, duration, STATUS_WORDS, type Status } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { useMay } from '../../live/me.ts'
 import { WORKFLOW_TONES, WORKFLOW_WORDS } from './index.tsx'
 import './workflow.css'
 
@@ -36,6 +37,7 @@ function Shown({ workflow }: { workflow: Workflow }) {
   const [, go] = useLocation()
   const [changing, setChanging] = useState<Stage>()
   const isOver = ended_at !== null
+  const mayRun = useMay('workflows.run', workflow.project_id)
   return (
     <Page
       title={plain(name)}
@@ -47,7 +49,7 @@ function Shown({ workflow }: { workflow: Workflow }) {
           {over} of {stage_count} stages finished · <Elapsed from={created_at} to={ended_at} />
         </>
       }
-      actions={<Actions workflow={workflow} />}
+      actions={mayRun && <Actions workflow={workflow} />}
     >
       {waits_for.map(({ stage, mission_id, text }) => (
         <Text key={mission_id} as="p" size="2" mt="0">
@@ -90,7 +92,11 @@ function Shown({ workflow }: { workflow: Workflow }) {
           </Table.Header>
           <Table.Body>
             {stages.map(stage => (
-              <StageRow key={stage.name} stage={stage} change={isOver ? () => setChanging(stage) : undefined} />
+              <StageRow
+                key={stage.name}
+                stage={stage}
+                change={isOver && mayRun ? () => setChanging(stage) : undefined}
+              />
             ))}
           </Table.Body>
         </Table.Root>
