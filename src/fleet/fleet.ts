@@ -75,7 +75,7 @@ export function makeFleet(parts: {
   const agents = once(() => agentsFor(home.path))
   const models = once(() => modelsIn(home.path))
   const measurements = once(() => newMeasurements())
-  const texts = new Texts(home.searchFile)
+  let texts: Texts | undefined
   return {
     home,
     keys,
@@ -86,7 +86,10 @@ export function makeFleet(parts: {
       return claudeSdk ? { ...environment, [SETTINGS.claudeSdk.variable]: claudeSdk } : environment
     },
     blobs: openBlobs(home.blobs),
-    texts,
+    get texts() {
+      texts ??= new Texts(home.searchFile)
+      return texts
+    },
     configuration,
     get settings() {
       return configuration.settings
@@ -109,7 +112,7 @@ export function makeFleet(parts: {
     now: parts.now ?? (() => new Date().toISOString()),
     commit: (name, batch) => effect(name, () => timed(measurements(), store.commit(batch))),
     close() {
-      texts.close()
+      texts?.close()
       return store.close()
     },
   }

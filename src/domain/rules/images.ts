@@ -1,3 +1,5 @@
+import { MAX_IMAGES } from '../records/mission.ts'
+
 /** What counts as an image of a mission. It is judged by its content: a name or a type that somebody claims says nothing. */
 export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const
 export type ImageType = (typeof IMAGE_TYPES)[number]
@@ -5,7 +7,6 @@ export type ImageType = (typeof IMAGE_TYPES)[number]
 const MB = 1_000_000
 /** In Base64 it stays below 5 MB, the most that the API of Claude takes. */
 export const MAX_IMAGE_BYTES = 3.5 * MB
-export const MAX_IMAGES = 5
 /** In Base64 they stay below the longest line of a transcript, because a client may repeat what it was sent. */
 export const MAX_IMAGES_BYTES = 5 * MB
 /** Providers take no larger ones, and a small file can hold a picture that fills the memory of a browser. */

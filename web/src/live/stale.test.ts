@@ -7,7 +7,15 @@ vi.mock('virtual:operations', () => ({ default: {} }))
 /** These come with the program, never change, or are looked for on request, so no event names them. */
 const NEVER_OLD = [
   ...['list_integrations', 'list_ready_made_workflows', 'list_models', 'read_artifact', 'browse_folders'],
-  ...['get_report', 'list_roles', 'preview_connection', 'preview_schedule', 'search', 'search_repositories'],
+  ...[
+    'get_mission_image',
+    'get_report',
+    'list_roles',
+    'preview_connection',
+    'preview_schedule',
+    'search',
+    'search_repositories',
+  ],
 ]
 
 test('every answer that a page shows is refreshed by some event', async () => {
