@@ -2,6 +2,7 @@ import type { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import type { Fleet } from '../../fleet/fleet.ts'
+import { isPrincipal } from '../../operations/authorize.ts'
 import { actorNamed } from '../../operations/inputs.ts'
 import type { Caller } from '../../operations/operation.ts'
 import type { Explain } from '../answers.ts'
@@ -119,6 +120,10 @@ function takesLong(body: unknown, { tools }: Offer): boolean {
   return tools.some(({ name, long }) => long && called.includes(name))
 }
 
+/** A token that has less than its person must not use what another of theirs opened. */
+const identityOf = (caller: Caller): string =>
+  `${actorNamed(caller)} ${isPrincipal(caller) ? (caller.token ?? '') : ''}`
+
 function addLegacySse(app: FastifyInstance, endpoint: Endpoint, serving: McpServing, requests: OpenRequests): void {
   const open = new Map<string, { transport: SSEServerTransport; whose: string }>()
   const messages = `${endpoint.path}/messages`
@@ -137,7 +142,7 @@ function addLegacySse(app: FastifyInstance, endpoint: Endpoint, serving: McpServ
       open.delete(transport.sessionId)
     })
     about.closing.addEventListener('abort', () => void transport.close(), { once: true })
-    open.set(transport.sessionId, { transport, whose: actorNamed(request.asker!.caller) })
+    open.set(transport.sessionId, { transport, whose: identityOf(request.asker!.caller) })
     const send = transport.send.bind(transport)
     transport.send = async message => {
       await send(message)
@@ -150,7 +155,7 @@ function addLegacySse(app: FastifyInstance, endpoint: Endpoint, serving: McpServ
   app.post(messages, inProtocol, async (request, reply) => {
     const { sessionId } = request.query as { sessionId?: unknown }
     const { transport, whose } = open.get(String(sessionId)) ?? {}
-    if (request.asker!.caller.kind === 'session' || (whose && whose !== actorNamed(request.asker!.caller)))
+    if (request.asker!.caller.kind === 'session' || (whose && whose !== identityOf(request.asker!.caller)))
       throw new Forbidden('This stream belongs to someone else.')
     if (!transport)
       throw new NotFound('open stream', String(sessionId), { try: `Open GET ${endpoint.path}/sse again.` })
