@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Ambiguous, Forbidden, InvalidInput, NotFound } from '../domain/errors.ts'
+import { Ambiguous, InvalidInput, NotFound } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import { Device } from '../domain/records/device.ts'
 import { signedInDevices, signOutDevice } from '../fleet/people/devices.ts'
@@ -9,7 +9,7 @@ import { isHeld, readDaemon } from '../store/index.ts'
 import { isPrincipal } from './authorize.ts'
 import { ask, Ref } from './inputs.ts'
 import { type Caller, type Context, command, deviceOf, query } from './operation.ts'
-import { requirePerson } from './person.ts'
+import { requirePerson, requireWhole } from './person.ts'
 import { qrOf } from './qr.ts'
 
 const DeviceView = Device.omit({ signed_out_at: true, key: true, push: true, epoch: true }).extend({
@@ -23,14 +23,6 @@ const DeviceView = Device.omit({ signed_out_at: true, key: true, push: true, epo
 
 /** A plugin, an agent or a service must not gain access that outlives it on a device. */
 const requireSigner = (caller: Caller): void => requirePerson(caller, 'sign a device in')
-
-/** A browser has all roles of its person, for thirty days. A token that has less must not turn into one. */
-function requireWhole(caller: Caller): void {
-  if (isPrincipal(caller) && (caller.limit !== null || caller.expires_at))
-    throw new Forbidden('A token that is limited or expires signs no device in.', {
-      try: 'Use a browser that is signed in, or ask an owner of this fleet for a link.',
-    })
-}
 
 /** The owner manages all browsers; a person their own. */
 const isOwn = (caller: Caller, { principal_id }: Device): boolean =>

@@ -23,7 +23,7 @@ import { isPrincipal, reachFor, sightFor } from './authorize.ts'
 import { ask, ProjectRef, Ref } from './inputs.ts'
 import { type Caller, type Context, command, type Principal as PrincipalCaller, query } from './operation.ts'
 import { PERMISSIONS, type Permission } from './permissions.ts'
-import { requirePerson as onlyPerson } from './person.ts'
+import { requirePerson as onlyPerson, requireWhole } from './person.ts'
 import { covers, isEmpty, ROLE_PERMISSIONS, ROLE_WORDS, ROLES, sightOf } from './roles.ts'
 
 const WantedGrants = z
@@ -323,6 +323,7 @@ export const people = [
       requirePerson(context.caller)
       const person = await meant(context, principal_id)
       if (person.kind !== 'person') throw new InvalidInput('principal_id', 'is a service, which uses tokens')
+      requireWhole(context.caller)
       requireCovered(context.caller, person.grants)
       const isSelf = isPrincipal(context.caller) && context.caller.id === person.id
       await setPassword(context.fleet, ask(context, 'set_password'), person.id, { password, current, isSelf })

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { VIEWS } from '../../web/src/views.ts'
 import { aScene } from '../kit/scene.ts'
 import { aPerson, expectAccessible, type Person, screenshot, settled, withBrowser } from './kit.ts'
@@ -282,6 +282,35 @@ test('a service gets a token that is shown once and works until it is revoked; a
   await ada.page.getByText('only monitor in Quokka').waitFor()
   await ada.page.getByRole('button', { name: 'Revoke laptop' }).click()
   await expect.poll(() => asked(own), SOON).toBe(401)
+}, 120_000)
+
+test('a person sets a password and signs another browser in with it', async () => {
+  const { fleet, project } = await aScene()
+  await fleet.call('update_project', { project_id: project.id, name: 'Quokka' })
+  const { invitation } = (await fleet.call('invite_person', {
+    name: 'Ada',
+    grants: [{ role: 'team-lead', project_id: project.id }],
+  })) as { invitation: { url: string } }
+  const ada = await aPerson(fleet, { link: invitation.url })
+  await ada.visit('/account')
+  await ada.page.getByLabel('New password').fill('correct horse battery')
+  await ada.page.getByRole('button', { name: 'Set password' }).click()
+  await ada.page.getByText('Your password is set').waitFor()
+  await expectAccessible(ada.page)
+
+  const context = await ada.context.browser()!.newContext()
+  onTestFinished(() => context.close())
+  const another = await context.newPage()
+  await another.goto(`${ada.url}/sign-in`)
+  await another.getByLabel('Name').fill('ada')
+  await another.getByLabel('Password').fill('a wrong password')
+  await another.locator('#password-sign-in').getByRole('button', { name: 'Sign in' }).click()
+  await another.getByText('This name and password do not go together.').waitFor()
+  await another.getByLabel('Password').fill('correct horse battery')
+  await another.locator('#password-sign-in').getByRole('button', { name: 'Sign in' }).click()
+  await another.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
+  await another.goto(`${ada.url}/account`)
+  await another.getByText('You are Ada').waitFor()
 }, 120_000)
 
 test.each([

@@ -172,6 +172,24 @@ test('nobody gives away more than they have, and a token can have less than its 
   ).rejects.toThrow('more than Grace has')
 })
 
+test('a token that is limited or ends sets no password, which would outlive it', async () => {
+  const { fleet, project, url } = await aTeam()
+  await fleet.call('invite_person', { name: 'Grace', grants: [{ role: 'team-lead', project_id: project.id }] })
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString()
+  const setWith = async (wanted: object) => {
+    const made = { principal_id: 'Grace', name: 'test', ...wanted }
+    const { token } = (await fleet.call('make_token', made)) as { token: string }
+    return fetch(`${url}/api/me/password`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ password: 'a long password' }),
+    })
+  }
+  expect((await setWith({ expires_at: tomorrow })).status).toBe(403)
+  expect((await setWith({ grants: [{ role: 'monitor', project_id: project.id }] })).status).toBe(403)
+  expect((await setWith({})).status).toBe(200)
+})
+
 test('one who floods the server does not keep another waiting', async () => {
   const { project, enter } = await aTeam()
   const [flood, other] = [

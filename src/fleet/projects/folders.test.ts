@@ -114,7 +114,7 @@ test('a clone becomes a project, without hooks, and the same key is the same clo
   const fleet = allow(root)
   const clone = beginClone(fleet, asked, wish)
   expect(beginClone(fleet, asked, wish)).toEqual(clone)
-  expect(() => beginClone(fleet, ask, wish)).toThrow('under way already')
+  expect(() => beginClone(fleet, ask, wish)).toThrow('already in progress')
   const end = await endOf(clone)
   expect(end).toMatchObject({ state: 'done', path: join(home, 'shop'), try: null })
   expect((await fleet.store.get('projects', end.project_id!))?.value).toMatchObject({

@@ -1,14 +1,17 @@
 import { Button, Card, Text } from '@radix-ui/themes'
 import { LogOut } from 'lucide-react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { PERMISSIONS, type Permission } from '../../../../src/operations/permissions.ts'
 import { useProjectNames } from '../../kit/choosers.tsx'
 import { Devices } from '../../kit/devices.tsx'
 import { Facts } from '../../kit/facts.tsx'
+import { TextInput } from '../../kit/fields.tsx'
 import { May } from '../../kit/may.tsx'
 import { Page, Section } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
-import { useAsk } from '../../live/data.ts'
+import { tell } from '../../kit/toasts.tsx'
+import { useAsk, useCommand } from '../../live/data.ts'
 import { useMe } from '../../live/me.ts'
 import type { Me } from '../../live/rights.ts'
 import { signOut } from '../../shell/sign-out.ts'
@@ -42,8 +45,55 @@ export default function Account() {
           }
         />
       </Section>
+      {me.kind === 'person' && <Password />}
       {!isOwner && <Tokens />}
     </Page>
+  )
+}
+
+/** Signs in further browsers, without a link. */
+function Password() {
+  const [password, setPassword] = useState('')
+  const [current, setCurrent] = useState('')
+  const { run, busy } = useCommand('set_password', { affects: [] })
+  const save = async () => {
+    const answer = await run({ password, ...(current && { current }) })
+    if (!answer) return
+    setPassword('')
+    setCurrent('')
+    tell({ text: 'Your password is set' })
+  }
+  return (
+    <Section title="Password">
+      <Card>
+        <form
+          className="account-password"
+          onSubmit={event => {
+            event.preventDefault()
+            save()
+          }}
+        >
+          <TextInput
+            label="New password"
+            hint="At least 10 characters. With your name, it signs in further browsers."
+            type="password"
+            value={password}
+            set={setPassword}
+            required
+          />
+          <TextInput
+            label="Password until now"
+            hint="If you have one."
+            type="password"
+            value={current}
+            set={setCurrent}
+          />
+          <Button type="submit" loading={busy} disabled={!password}>
+            Set password
+          </Button>
+        </form>
+      </Card>
+    </Section>
   )
 }
 
