@@ -5,6 +5,8 @@ import type { ReviewView } from '../operations/reviews.ts'
 import type { Cli } from './command.ts'
 import { named } from './show.ts'
 
+const COMMANDS = { land: 'fleet land', push: 'fleet mission push' } as const
+
 /** How much of a commit id people see, and scripts may send. */
 export const SHOWN_CHARS = 12
 const MOST_FILES = 40
@@ -26,7 +28,7 @@ export async function shown(
   const id = candidate.commit.slice(0, SHOWN_CHARS)
   if (ask && (!terminal.interactive || terminal.json))
     throw new NotShown(`Name the commit of mission ${mission.id} that you reviewed; it is ${candidate.commit} now.`, {
-      try: `fleet diff ${shortId(mission.id)}, then fleet mission ${verb} ${shortId(mission.id)} --commit ${id}`,
+      try: `fleet diff ${shortId(mission.id)}, then ${COMMANDS[verb]} ${shortId(mission.id)} --commit ${id}`,
       facts: { candidate: candidate.commit },
     })
   if (!terminal.json) {
