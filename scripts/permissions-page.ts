@@ -34,6 +34,6 @@ export function permissionsPage(): string {
       ['operation', 'permission', 'concerns'],
       OPERATIONS.map(operation => [code(operation.name), code(operation.may), whereOf(operation)]),
     ),
-    'Starting a mission, or letting it land without a review, may need more: `create_mission` with `auto_dispatch` needs `missions.run`, with `schedule_cron` also `schedules.write`, and `landing: auto` or `landing: pull-request` needs `missions.land` wherever it is set on a mission, also by a template; so does a workflow with a stage that `chooses` a winner, which lands. `plan_project` without `project_id` may create a project, and needs `projects.write`. Answering a permission request, or `otherwise: allow` on a mission, needs `approvals.decide`, which no agent, plugin or service has.',
+    'Starting a mission, or letting it land without a review, may need more: `create_mission` with `auto_dispatch` needs `missions.run`, with `schedule_cron` also `schedules.write`, and `landing: auto` or `landing: pull-request` needs `missions.land` wherever it is set on a mission, also by a template; so does a workflow with a stage that `chooses` a winner, which lands. `plan_project` without `project_id` may create a project, and needs `projects.write`. Answering a permission request, or `otherwise: allow` on a mission, needs `approvals.decide`, which no agent has. A plugin passes on what a person answers, and sets no `otherwise: allow`. Rules that answer by themselves are made by people only.',
   ].join('\n\n')
 }

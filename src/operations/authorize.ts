@@ -39,7 +39,7 @@ function refusalOf(operation: Operation, caller: Caller): Forbidden | undefined 
     return may === 'metrics.read'
       ? undefined
       : new Forbidden(`A scrape token may not use ${name}: it only reads measurements.`)
-  if (may === 'approvals.decide' && !isPerson(caller)) return onlyPeopleDecide()
+  if (may === 'approvals.decide' && isPlugin(caller)) return notForPlugins()
   return isPrincipal(caller) && isEmpty(reachFor(caller, may)) ? notAllowed(operation) : undefined
 }
 
@@ -58,7 +58,7 @@ export async function authorize(
     return fleet
   }
   const needed = operation.mayAlso?.(input) ?? []
-  if (needed.includes('approvals.decide') && !isPerson(caller)) throw onlyPeopleDecide()
+  if (needed.includes('approvals.decide') && isPlugin(caller)) throw notForPlugins()
   if (caller.kind === 'owner' || caller.kind === 'monitor') return fleet
   for (const also of needed) if (isEmpty(reachFor(caller, also))) throw notAllowed(operation, also)
   // Its own browsers and tokens are in no project.
@@ -75,7 +75,6 @@ export async function authorize(
 
 /** For what depends on a record: whether the caller has a permission in its project. */
 export function mayIn(caller: Caller, permission: Permission, projectId: string): boolean {
-  if (permission === 'approvals.decide' && !isPerson(caller)) return false
   return caller.kind === 'owner' || (isPrincipal(caller) && reaches(reachFor(caller, permission), projectId))
 }
 
@@ -141,7 +140,10 @@ async function requireInReach(
   }
 }
 
-const onlyPeopleDecide = (): Forbidden => new Forbidden('Only a person decides about permissions.')
+const isPlugin = (caller: Caller): boolean => caller.kind === 'owner' && caller.plugin !== undefined
+
+/** It passes on what a person answers, but makes no rules of its own. */
+const notForPlugins = (): Forbidden => new Forbidden('A plugin may not decide about permissions.')
 
 const notForSessions = (name: string): Forbidden =>
   new Forbidden(`The token of a session may not use ${name}.`, { try: 'An agent can ask only about its own mission.' })

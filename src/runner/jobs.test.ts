@@ -81,6 +81,15 @@ test('what a program prints and how it ends are in files', async () => {
   expect([printed(job), printed(job, 'stderr')]).toEqual(['out\n', 'err\n'])
 })
 
+test('a program that ends in the moment its input does is stored with its own exit code', async () => {
+  for (let time = 0; time < 30; time++) {
+    const job = await startJob(spec('echo ready; while read -r line; do :; done; exit 4', { stdin: 'fifo' }))
+    await until(() => existsSync(join(job.directory, 'stdout')) && printed(job) === 'ready\n')
+    await endInput(job)
+    expect(await job.exited).toEqual({ code: 4 })
+  }
+})
+
 test('a program that does not exist ends like a command that was not found', async () => {
   const job = await startJob(spec('', { argv: ['/no/such/program'] }))
   expect((await job.exited).code).toBe(127)

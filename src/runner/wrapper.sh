@@ -59,7 +59,16 @@ if [ "$input" = fifo ]; then
   exec 3<>"$directory/stdin"
   trap 'exec 3>&-; let_go=1' USR1
   run "$@" <"$directory/stdin" >"$out" 2>"$err" 3>&- &
-  while wait $!; code=$?; [ -n "$let_go" ] && kill -0 $! 2>/dev/null; do let_go=; done
+  wait $!
+  code=$?
+  # USR1 interrupts the wait, also if the program ends in that moment: then only a second wait tells how. A program that
+  # was waited for before has no status any more (127).
+  while [ -n "$let_go" ] && [ $code -gt 128 ]; do
+    let_go=
+    wait $!
+    again=$?
+    [ $again -eq 127 ] || code=$again
+  done
 elif [ "$input" = piped ]; then
   # The server itself talks to the program, and stores its output.
   (run "$@") 2>"$err"

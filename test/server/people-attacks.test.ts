@@ -108,7 +108,7 @@ test('whoever may not create projects creates none by planning', async () => {
 test('an automatic answer to permission requests is a decision about them', async () => {
   const { project, enter } = await aTeam()
   const coordinator = await enter('coordinator', [{ role: 'coordinator', project_id: project.id }])
-  const service = await enter('bot', [{ role: 'team-lead', project_id: project.id }], {}, 'service')
+  const service = await enter('bot', [{ role: 'coordinator', project_id: project.id }], {}, 'service')
   const lead = await enter('lead', [{ role: 'team-lead', project_id: project.id }])
   const allow = { approvals: 'ask', answer_within_seconds: 1, otherwise: 'allow' }
   for (const who of [coordinator, service])
