@@ -120,7 +120,10 @@ test('two people in two browsers: neither sees anything of the other’s project
   await settled(owner.page)
   await screenshot(owner.page, 'activity-by-person')
   await owner.visit(`/missions/${paint.id}?tab=history`)
-  await owner.page.getByText('by Ada').first().waitFor()
+  await owner.page
+    .getByText(/^Ada landed it/)
+    .first()
+    .waitFor()
 
   // Bob is removed while his page is open.
   await bob.visit('/missions')
@@ -295,13 +298,14 @@ test('a person sets a password and signs another browser in with it', async () =
   await ada.visit('/account')
   await ada.page.getByLabel('New password').fill('correct horse battery')
   await ada.page.getByRole('button', { name: 'Set password' }).click()
-  await ada.page.getByText('Your password is set').waitFor()
+  await ada.page.locator('.toast').getByText('Your password is set').waitFor()
   await expectAccessible(ada.page)
 
   const context = await ada.context.browser()!.newContext()
   onTestFinished(() => context.close())
   const another = await context.newPage()
   await another.goto(`${ada.url}/sign-in`)
+  await another.getByText('With a password').click()
   await another.getByLabel('Name').fill('ada')
   await another.getByLabel('Password').fill('a wrong password')
   await another.locator('#password-sign-in').getByRole('button', { name: 'Sign in' }).click()

@@ -153,6 +153,7 @@ describe.skipIf(!binary)('standing in a queue, with a phone', () => {
 test('a long title does not widen the palette beyond a phone', async () => {
   const { fleet, project } = await aScene()
   await fleet.mission(project, 'true', { title: `Berths ${'and more berths '.repeat(10)}`, auto_dispatch: false })
+  await eventually('the search index', () => fleet.call('search', { text: 'berths' }).catch(() => undefined))
   const { page } = await aPerson(fleet, { size: 'phone' })
   await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
   await page.keyboard.press('Control+k')

@@ -199,6 +199,7 @@ test('find an old mission, check the cost, plan and schedule', async () => {
   planner.first('[ "$*" = --look ] || date +%N > log.txt')
   const { id } = await fleet.mission(project, 'Look at every plank.', { title: 'Inspect the hull', landing: 'auto' })
   await fleet.until(id, 'done')
+  await eventually('the search index', () => fleet.call('search', { text: 'inspect' }).catch(() => undefined))
   await page.locator('body').click({ position: { x: 2, y: 2 } })
   await hands.press('Control+k')
   await hands.fill(page.getByPlaceholder(/^Find a mission/), 'inspect', 'type words')
