@@ -1,13 +1,11 @@
 import * as z from 'zod'
 import { Id, Timestamp } from '../ids.ts'
+import { MAX_IMAGES } from '../image-limits.ts'
 import { DECISIONS } from '../rules/decisions.ts'
 import { MAX_REASON_CHARS, StoredText } from '../text.ts'
 import { ApprovalMode, ContextLimit, Engine, LandingPolicy, PreviewCommand, Sparse, ToolPreset } from './project.ts'
 import { SessionReason } from './session.ts'
 import { STAGE_STATUSES } from './stage-status.ts'
-
-/** Of one mission. */
-export const MAX_IMAGES = 5
 
 export const STATUSES = [
   'draft',

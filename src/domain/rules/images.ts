@@ -1,4 +1,4 @@
-import { MAX_IMAGES } from '../records/mission.ts'
+import { MAX_IMAGES } from '../image-limits.ts'
 
 /** What counts as an image of a mission. It is judged by its content: a name or a type that somebody claims says nothing. */
 export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const
