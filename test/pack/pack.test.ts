@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NODE, ROOT } from '../kit/fleet.ts'
 
 const COMPILERS = /^(cc|c\+\+|[cg]pp|gmake|make|cmake|ninja|ld|as|python.*|pypy.*|.*(gcc|g\+\+|clang).*)$/
-const MAY_BE_PACKED = /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|(bin|dist|docs)\/.+)$/
+const MAY_BE_PACKED = /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|(bin|dist|deploy|docs)\/.+)$/
 
 /** It installs from the registry, which takes a while, so only .ci/run asks for it. */
 describe.skipIf(!process.env.FLEET_TEST_PACK)('the packed program', () => {
