@@ -10,7 +10,14 @@ import type { Offered } from './tool-sets.ts'
  * plugin asks as the owner, and is named.
  */
 export type Caller =
-  | { kind: 'owner'; plugin?: string /** the browser they ask with, where it has a name */; device?: string }
+  | {
+      kind: 'owner'
+      plugin?: string
+      /** The browser or the terminal they ask with, where it has a name. */
+      device?: string
+      token?: string
+      expires_at?: string | null
+    }
   | Principal
   | { kind: 'session'; session_id: string; mission_id: string; project_id: string }
   /** A scraper with a token of its own. It reads measurements. */
@@ -33,6 +40,9 @@ export interface Principal {
 
 /** The browser they ask with. */
 export const deviceOf = (caller: Caller): string | undefined => ('device' in caller ? caller.device : undefined)
+
+/** The token they ask with, if it is one that can be revoked. */
+export const tokenOf = (caller: Caller): string | undefined => ('token' in caller ? caller.token : undefined)
 
 export interface Context {
   fleet: Fleet

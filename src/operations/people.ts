@@ -21,7 +21,7 @@ import { deviceUrl, INVITATION_LASTS_MS } from '../platform/tokens.ts'
 import { isHeld, readDaemon } from '../store/index.ts'
 import { isPrincipal, reachFor, sightFor } from './authorize.ts'
 import { ask, ProjectRef, Ref } from './inputs.ts'
-import { type Caller, type Context, command, type Principal as PrincipalCaller, query } from './operation.ts'
+import { type Caller, type Context, command, type Principal as PrincipalCaller, query, tokenOf } from './operation.ts'
 import { PERMISSIONS, type Permission } from './permissions.ts'
 import { requirePerson as onlyPerson, requireWhole } from './person.ts'
 import { covers, isEmpty, ROLE_PERMISSIONS, ROLE_WORDS, ROLES, sightOf } from './roles.ts'
@@ -339,8 +339,9 @@ export const people = [
     input: z.object({ principal_id: Ref.optional().describe('absent: you') }),
     output: z.object({ tokens: z.array(TokenView) }),
     run: async (context, { principal_id }) => {
-      const principal = await meant(context, principal_id)
-      return { tokens: (await tokensOf(context.fleet, principal.id)).map(each => tokenView(context.fleet, each)) }
+      const ofOwner = principal_id === undefined && context.caller.kind === 'owner'
+      const holder = ofOwner ? null : (await meant(context, principal_id)).id
+      return { tokens: (await tokensOf(context.fleet, holder)).map(each => tokenView(context.fleet, each)) }
     },
   }),
   command({
@@ -363,7 +364,7 @@ export const people = [
       const grants = wantedGrants && (await ownGrants(context, principal, wantedGrants))
       requireCovered(context.caller, grants ?? principal.grants)
       requireNoLonger(context.caller, expires_at)
-      const wanted = { name, grants, expires_at }
+      const wanted = { name, grants, expires_at, parent_id: tokenOf(context.caller) ?? null }
       const { token, record } = await makeToken(context.fleet, ask(context, 'make_token'), principal, wanted)
       return { token, details: tokenView(context.fleet, record) }
     },

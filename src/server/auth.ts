@@ -55,6 +55,7 @@ export async function callerOf(fleet: Fleet, authorization: string): Promise<Cal
   const held = await holderOf(fleet, token)
   if (held) {
     const { grants: limit, id, expires_at } = held.token
+    if (!held.principal) return { kind: 'owner', token: id, expires_at }
     return { ...namedIn(held.principal), limit, token: id, expires_at }
   }
   if (await isScrapeToken(fleet, token)) return { kind: 'monitor' }

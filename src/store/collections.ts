@@ -156,7 +156,11 @@ export const COLLECTIONS = {
     created: p => [[p.created_at]],
     name: p => [[p.name.toLowerCase(), p.created_at]],
   }),
-  tokens: declare(() => AccessToken, { principal: t => [[t.principal_id, t.created_at]] }),
+  tokens: declare(() => AccessToken, {
+    principal: t => [[t.principal_id ?? 'owner', t.created_at]],
+    /** JWTs, which are forgotten once they have ended. */
+    exchanged: t => (t.via === 'exchange' && t.expires_at ? [[t.expires_at]] : []),
+  }),
   notification_settings: declare(() => NotificationSettings, {}),
   notifications: declare(() => Notification, {
     waiting: n => (n.status === 'waiting' ? [[n.due_at]] : []),

@@ -46,6 +46,32 @@ test('a token with less than its person signs no browser in, and makes none that
   expect((await short.ask('POST', '/api/tokens', { name: 'as long', expires_at })).status).toBe(200)
 })
 
+test('a token that a token made ends with it, and so do their streams', async () => {
+  const { url, project, enter, as } = await aTeam()
+  const ada = await enter('Ada', [{ role: 'team-lead', project_id: project.id }])
+  const make = async (by: ReturnType<typeof as>) =>
+    (await by('POST', '/api/tokens', { name: 'child' })).json<{ token: string }>().token
+  const child = await make(ada.ask)
+  const grandchild = await make(as(child))
+  const stream = await fetch(`${url}/api/events/stream`, { headers: { authorization: `Bearer ${grandchild}` } })
+  expect(stream.status).toBe(200)
+  expect((await ada.ask('DELETE', `/api/tokens/${ada.tokenId}`)).status).toBe(200)
+  for (const token of [ada.token, child, grandchild]) expect((await as(token)('GET', '/api/me')).status).toBe(401)
+  const revokedAt = Date.now()
+  for await (const _ of stream.body!) if (Date.now() - revokedAt > 1000) break
+  expect(Date.now() - revokedAt).toBeLessThan(1000)
+})
+
+test('tokens make tokens a few levels deep only', async () => {
+  const { project, enter, as } = await aTeam()
+  const ada = await enter('Ada', [{ role: 'team-lead', project_id: project.id }])
+  let { token } = ada
+  for (let level = 0; level < 4; level++)
+    token = (await as(token)('POST', '/api/tokens', { name: `level ${level}` })).json<{ token: string }>().token
+  expect((await as(token)('GET', '/api/me')).status).toBe(200)
+  expect((await as(token)('POST', '/api/tokens', { name: 'too deep' })).status).toBe(403)
+})
+
 test('a project in the roles of a token can be named, as everywhere', async () => {
   const { fleet, project, enter } = await aTeam()
   const limit = { grants: [{ role: 'monitor', project_id: 'test' }] }

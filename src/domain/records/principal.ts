@@ -40,7 +40,12 @@ export type Principal = z.infer<typeof Principal>
 /** A token of a person or a service. Only its hash is stored. */
 export const AccessToken = z.object({
   id: Id.describe('part of the token, so that it can be found'),
-  principal_id: Id,
+  principal_id: Id.nullable().describe('whose it is; empty: the owner of the home, for a terminal'),
+  parent_id: Id.nullable().default(null).describe('the token that made it, and with which it ends'),
+  via: z
+    .enum(['made', 'terminal', 'exchange'])
+    .default('made')
+    .describe('asked for, given to a terminal that signed in, or a JWT that POST /auth gave for another credential'),
   name: z.string().trim().min(1).max(80),
   hash: z.string().describe('SHA-256 of the whole token, base64url'),
   grants: z.array(Grant).max(MOST_GRANTS).nullable().describe('narrows what its principal may do; empty: all of it'),
@@ -51,6 +56,8 @@ export const AccessToken = z.object({
   created_at: Timestamp,
 })
 export type AccessToken = z.infer<typeof AccessToken>
+/** How many tokens may stand behind one another. Each is looked up with every request. */
+export const MOST_PARENTS = 4
 
 /** Whether a sign-in that was made in `epoch` still counts. */
 export const isCurrent = (principal: Principal | undefined, epoch: number): principal is Principal =>

@@ -1,6 +1,7 @@
 import { isLetIn } from '../../domain/records/device.ts'
-import { type Grant, isCurrent, isUsable } from '../../domain/records/principal.ts'
+import { type Grant, isCurrent } from '../../domain/records/principal.ts'
 import type { Fleet } from '../fleet.ts'
+import { standingHolder } from './tokens.ts'
 
 /** How somebody is signed in, as far as it can end. */
 export interface SignIn {
@@ -25,11 +26,13 @@ export async function standingOf(fleet: Fleet, by: SignIn): Promise<'in' | 'chan
   const { store } = fleet
   const device = by.device === undefined ? undefined : (await store.get('devices', by.device))?.value
   if (by.device !== undefined && !isLetIn(device, fleet.now())) return 'out'
-  const token = by.token === undefined ? undefined : (await store.get('tokens', by.token))?.value
-  if (by.token !== undefined && !isUsable(token, fleet.now())) return 'out'
-  const signed = token ?? device
-  if (!signed?.principal_id) return 'in'
-  const principal = (await store.get('principals', signed.principal_id))?.value
-  if (!isCurrent(principal, signed.epoch)) return 'out'
+  const principal =
+    by.token === undefined
+      ? device?.principal_id
+        ? (await store.get('principals', device.principal_id))?.value
+        : null
+      : await standingHolder(fleet, (await store.get('tokens', by.token))?.value)
+  if (principal === null) return 'in'
+  if (principal === undefined || (by.token === undefined && !isCurrent(principal, device!.epoch))) return 'out'
   return by.since && JSON.stringify(by.since) !== JSON.stringify(principal.grants) ? 'changed' : 'in'
 }
