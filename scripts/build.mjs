@@ -32,6 +32,7 @@ const SEPARATE_FILES = {
   ...Object.fromEntries(SEPARATE_PACKAGES.map(name => [name, name])),
   'mcp-sdk': './src/server/mcp/sdk.ts',
   'push-and-mail': './src/fleet/notifications/push-and-mail.ts',
+  'sign-in-libraries': './src/fleet/people/sign-in-libraries.ts',
 }
 
 const metafiles = []
@@ -166,7 +167,8 @@ const separateFiles = {
   setup({ onResolve }) {
     const packages = new RegExp(`^(${SEPARATE_PACKAGES.join('|')})$`)
     onResolve({ filter: packages }, ({ path }) => ({ path: `./${path}.cjs`, external: true }))
-    onResolve({ filter: /\/push-and-mail\.ts$/ }, () => ({ path: './push-and-mail.cjs', external: true }))
+    for (const name of ['push-and-mail', 'sign-in-libraries'])
+      onResolve({ filter: new RegExp(`/${name}\\.ts$`) }, () => ({ path: `./${name}.cjs`, external: true }))
     // An agent has a file with the same name.
     onResolve({ filter: /^\.\/sdk\.ts$/ }, ({ resolveDir }) =>
       resolveDir.endsWith('/src/server/mcp') ? { path: './mcp-sdk.cjs', external: true } : undefined,

@@ -1,4 +1,5 @@
 import { ENGINE_WORDS, LANDING_WORDS } from '../domain/choices.ts'
+import { MOST_JWT_SECONDS } from '../platform/keys.ts'
 import { codingAgent, folders, type Kind, names, number, oneOf, orNothing, perAgent, whole, word } from './kinds.ts'
 
 interface Setting<T> extends Kind<T>, About {
@@ -33,6 +34,7 @@ export const SECTIONS = [
   'Previews',
   'Plugins',
   'GitHub and beads',
+  'Signing in',
 ] as const
 
 const PROJECT_FIELDS = [
@@ -301,6 +303,11 @@ export const SETTINGS = {
     section: 'GitHub and beads',
     title: 'Beads at once',
     summary: 'How many beads of one database are claimed at a time.',
+  }),
+  jwtExpiresIn: setting('FLEET_JWT_EXPIRES_IN', whole(60, MOST_JWT_SECONDS, 'seconds'), MOST_JWT_SECONDS, {
+    section: 'Signing in',
+    title: 'JWTs end after',
+    summary: 'How long a JWT of POST /auth is valid. One that was given out before keeps its end.',
   }),
 } as const
 

@@ -1,5 +1,6 @@
 import { saveCounts } from '../fleet/counts.ts'
 import { type Fleet, retryOnConflict } from '../fleet/fleet.ts'
+import { forgetEndedJwts } from '../fleet/people/exchange.ts'
 import type { Reactor, Ref } from '../fleet/reactor.ts'
 import { ProcessTree } from '../runner/process-tree.ts'
 import { marksOf, sideProcessIn } from '../runner/processes.ts'
@@ -10,7 +11,7 @@ const KEEP_EVENTS = 200_000
 const KEEP_RECEIPTS_MS = 7 * 24 * 3_600_000
 const BATCH = 50
 
-/** Regular chores: ends processes that nobody owns, saves counts, drops old events and receipts. */
+/** Regular chores: ends processes that nobody owns, saves counts, drops old events, receipts and JWTs. */
 export class Housekeeping implements Reactor {
   readonly name = 'housekeeping'
   readonly #fleet: Fleet
@@ -35,6 +36,7 @@ export class Housekeeping implements Reactor {
       retryOnConflict(() => saveCounts(this.#fleet)),
       this.#fleet.store.trimEvents(KEEP_EVENTS),
       this.#trimReceipts(),
+      retryOnConflict(() => forgetEndedJwts(this.#fleet)),
     ])
     for (const each of done) if (each.status === 'rejected') throw each.reason
     this.#due = performance.now() + CHORES_EVERY_MS

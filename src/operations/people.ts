@@ -20,7 +20,7 @@ import { lookUp } from '../fleet/records.ts'
 import { deviceUrl, INVITATION_LASTS_MS } from '../platform/tokens.ts'
 import { isHeld, readDaemon } from '../store/index.ts'
 import { isPrincipal, reachFor, sightFor } from './authorize.ts'
-import { ask, ProjectRef, Ref } from './inputs.ts'
+import { actorOf, ask, ProjectRef, Ref } from './inputs.ts'
 import { type Caller, type Context, command, type Principal as PrincipalCaller, query, tokenOf } from './operation.ts'
 import { PERMISSIONS, type Permission } from './permissions.ts'
 import { requirePerson as onlyPerson, requireWhole } from './person.ts'
@@ -384,6 +384,23 @@ export const people = [
       if (!value || !(isOwn || managesPeople(caller))) throw new NotFound('token', token_id)
       await revokeToken(fleet, ask(context, 'revoke_token'), value.id)
       return tokenView(fleet, (await lookUp(fleet, 'tokens', value.id)).value)
+    },
+  }),
+  command({
+    name: 'rotate_signing_keys',
+    may: 'people.manage',
+    mcp: false,
+    summary: 'Sign JWTs with a new key from now on; those of the earlier keys stay valid until they end',
+    http: 'POST /api/signing-keys/rotate',
+    input: z.object({}),
+    output: z.object({ kid: z.string(), keys: z.number().int().describe('how many keys are published now') }),
+    run: async context => {
+      const { fleet } = context
+      requirePerson(context.caller)
+      const { kid } = await fleet.keys.rotateSigningKeys(Date.parse(fleet.now()))
+      const events = [{ kind: 'signing_keys_rotated' as const, time: fleet.now(), actor: actorOf(context) }]
+      await fleet.commit('commit.wish', { changes: [], events })
+      return { kid, keys: (await fleet.keys.signingKeys()).length }
     },
   }),
 ]

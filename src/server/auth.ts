@@ -6,8 +6,9 @@ import { isCurrent, type Principal } from '../domain/records/principal.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { isScrapeToken } from '../fleet/metrics/scrape-token.ts'
 import { admitDevice } from '../fleet/people/devices.ts'
+import { idInJwt, looksLikeJwt } from '../fleet/people/jwt.ts'
 import { MAX_PASSWORD_CHARS, personWith } from '../fleet/people/passwords.ts'
-import { holderOf } from '../fleet/people/tokens.ts'
+import { holderOf, holderWith } from '../fleet/people/tokens.ts'
 import { current } from '../fleet/records.ts'
 import type { Caller } from '../operations/operation.ts'
 import { same } from '../platform/keys.ts'
@@ -44,7 +45,7 @@ async function callerWith(fleet: Fleet, deviceId: string): Promise<Caller> {
   return { ...namedIn(principal), limit: null, device: deviceId }
 }
 
-const namedIn = ({ kind, id, name, grants }: Principal): Pick<Principal, 'kind' | 'id' | 'name' | 'grants'> => ({
+export const namedIn = ({ kind, id, name, grants }: Principal): Pick<Principal, 'kind' | 'id' | 'name' | 'grants'> => ({
   ...{ kind, id, name, grants },
 })
 
@@ -52,11 +53,13 @@ const namedIn = ({ kind, id, name, grants }: Principal): Pick<Principal, 'kind' 
 export async function callerOf(fleet: Fleet, authorization: string): Promise<Caller> {
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
   if (same(token, await fleet.keys.ownerToken())) return { kind: 'owner' }
-  const held = await holderOf(fleet, token)
+  const held = looksLikeJwt(token) ? await holderOfJwt(fleet, token) : await holderOf(fleet, token)
   if (held) {
-    const { grants: limit, id, expires_at } = held.token
+    const { grants: limit, id, expires_at, via } = held.token
     if (!held.principal) return { kind: 'owner', token: id, expires_at }
-    return { ...namedIn(held.principal), limit, token: id, expires_at }
+    // What was exchanged is for an agent, so it is no person, whoever gave their credential for it.
+    const kind = via === 'exchange' ? 'service' : held.principal.kind
+    return { ...namedIn(held.principal), kind, limit, token: id, expires_at }
   }
   if (await isScrapeToken(fleet, token)) return { kind: 'monitor' }
   const named = await sessionOf(fleet.keys, token)
@@ -67,6 +70,11 @@ export async function callerOf(fleet: Fleet, authorization: string): Promise<Cal
   if ((named?.generation ?? 0) < session.tokens_from)
     throw new Unauthorized(`Session ${session.id} was claimed by another host; this token belongs to the earlier host.`)
   return { kind: 'session', session_id: session.id, mission_id: session.mission_id, project_id: session.project_id }
+}
+
+async function holderOfJwt(fleet: Fleet, jwt: string): ReturnType<typeof holderOf> {
+  const id = await idInJwt(fleet, jwt)
+  return id === undefined ? undefined : holderWith(fleet, id, jwt)
 }
 
 /** Signs in a browser that has a link or the owner's token; undefined: it has neither, or the link was used. */

@@ -40,6 +40,8 @@ export const REQUESTS: Rate = { burst: 300, perSecond: 60 }
 export const REQUESTS_OF_SESSIONS: Rate = { burst: 2000, perSecond: 400 }
 /** A person mistypes a few times; a program that guesses does not stop. By address. */
 export const FAILED_SIGN_INS: Rate = { burst: 20, perSecond: 0.2 }
+/** Each JWT has a record until it ends. An agent needs one a day. */
+export const EXCHANGES: Rate = { burst: 100, perSecond: 1 }
 /** For one name, from all addresses together. */
 export const PASSWORDS_FOR_NAME: Rate = { burst: 100, perSecond: 0.5 }
 /** Open streams of one person or service. */
@@ -51,6 +53,7 @@ export class Limits {
   readonly #sessions = new Buckets(REQUESTS_OF_SESSIONS)
   readonly #failures = new Buckets(FAILED_SIGN_INS)
   readonly #names = new Buckets(PASSWORDS_FOR_NAME)
+  readonly #exchanges = new Buckets(EXCHANGES)
   readonly #streams = new Map<string, number>()
 
   /** Throws if the caller asks too often. */
@@ -80,6 +83,10 @@ export class Limits {
    */
   noteFailedSignIn(address: string): void {
     requireNone(this.#failures.take(address, Date.now()))
+  }
+
+  requireExchange(caller: Caller): void {
+    requireNone(this.#exchanges.take('id' in caller ? caller.id : caller.kind, Date.now()))
   }
 
   /** Called before a password is tried, because each try takes time and memory. */

@@ -11,6 +11,7 @@ import { actorNamed } from '../operations/inputs.ts'
 import type { Operation } from '../operations/operation.ts'
 import { signInUrl } from '../platform/tokens.ts'
 import { answerErrors, BODY_LIMIT_BYTES, type Explain, explainer, sendAnswer } from './answers.ts'
+import { addExchange } from './exchange.ts'
 import { guard } from './guard.ts'
 import { Limits } from './limits.ts'
 import { requireSafeAddress, whyNotListening } from './listening.ts'
@@ -89,6 +90,7 @@ export async function serve(
   guard(app, fleet, proofs, limits, () => own)
   addWatching(app, fleet)
   addPages(app, { fleet, proofs, limits })
+  addExchange(app, { fleet, limits })
   addOpenapi(app, operations)
   addOperations(app, operations, {
     fleet,

@@ -134,6 +134,17 @@ function addTokens(program: Command): void {
     const answer = await cli.ask<Answer<'revoke_token'>>('revoke_token', { token_id: id })
     cli.terminal.tell(answer, () => cli.terminal.print(`The token ${answer.name} is revoked.`))
   })
+  addRotation(token)
+}
+
+function addRotation(token: Command): void {
+  const rotate = token
+    .command('rotate-keys')
+    .description('sign JWTs with a new key; those that are in use stay valid until they end')
+  does(rotate, async cli => {
+    const answer = await cli.ask<Answer<'rotate_signing_keys'>>('rotate_signing_keys', {})
+    cli.terminal.tell(answer, () => cli.terminal.print(`The key ${answer.kid} signs now. Nobody was signed out.`))
+  })
 }
 
 async function invitePerson(cli: Cli, name: string, roles: string[] | undefined): Promise<undefined> {

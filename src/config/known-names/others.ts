@@ -76,13 +76,14 @@ const CLAUDE_FLEET_EVENTS: KnownName[] = [
 
 export const TEAM_TOOLS: KnownName[] = [
   kept('claude-fleet', 'route', 'GET /health'),
-  ...CLAUDE_FLEET_EVENTS,
-  ...notYet(
+  changed(
     'claude-fleet',
     'route',
-    ['/metrics', '/auth', '/orchestrate/spawn', '/orchestrate/dismiss/:handle'],
-    TEAMS,
+    'POST /auth',
+    'needs a credential: the token of a person, a service or the owner, or an invitation, as Authorization: Bearer. teamName is a project, and the role is no wider than that of the credential',
   ),
+  ...CLAUDE_FLEET_EVENTS,
+  ...notYet('claude-fleet', 'route', ['/metrics', '/orchestrate/spawn', '/orchestrate/dismiss/:handle'], TEAMS),
   ...notYet(
     'claude-fleet',
     'team',
@@ -122,7 +123,8 @@ export const TEAM_TOOLS: KnownName[] = [
     'many programs are started with a PORT that is not meant for the fleet; the default port is the same, 3847',
   ),
   ...notYet('claude-fleet', 'variable', ['STORAGE_BACKEND'], 'there is only SQLite yet'),
-  dropped('claude-fleet', 'variable', 'JWT_SECRET', 'the home has its own key'),
+  dropped('claude-fleet', 'variable', 'JWT_SECRET', 'the home has its own keys, published at /.well-known/jwks.json'),
+  kept('claude-fleet', 'variable', 'JWT_EXPIRES_IN', 'jwt_expires_in', 'at most 24 h'),
   replaced(
     'claude-fleet',
     'variable',

@@ -121,6 +121,7 @@ export const EVENT_KINDS = [
   'principal_ended',
   'token_made',
   'token_revoked',
+  'signing_keys_rotated',
   'scrape_token_made',
   'scrape_token_revoked',
   'device_signed_in',

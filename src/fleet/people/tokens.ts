@@ -1,13 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { newId } from '../../domain/ids.ts'
 import { Forbidden } from '../../domain/errors.ts'
-import {
-  AccessToken,
-  isCurrent,
-  isUsable,
-  MOST_PARENTS,
-  type Principal,
-} from '../../domain/records/principal.ts'
+import { newId } from '../../domain/ids.ts'
+import { AccessToken, isCurrent, isUsable, MOST_PARENTS, type Principal } from '../../domain/records/principal.ts'
 import { same } from '../../platform/keys.ts'
 import type { Change } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'

@@ -124,6 +124,7 @@ test('every operation that answers is in one set under one name, and nothing is 
       'remove_person',
       'revoke_scrape_token',
       'revoke_token',
+      'rotate_signing_keys',
       'set_notification_settings',
       'set_password',
       'set_roles',

@@ -148,6 +148,7 @@ const WORDS: Record<Kind, Words | Deed> = {
   principal_ended: did(data => named('Ended access', data.name)),
   token_made: data => named('Made a token', data.name),
   token_revoked: data => named('Revoked a token', data.name),
+  signing_keys_rotated: did('Made a new key for JWTs'),
   device_signed_in: data => named('A browser signed in', data.name),
   device_signed_out: data => named('A browser was signed out', data.name),
   plugin_enabled: did(data => named('Enabled a plugin', data.plugin)),

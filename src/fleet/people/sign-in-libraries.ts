@@ -1,0 +1,13 @@
+/** In a file of its own in the bundle: only a server that gets JWTs, or has a provider, loads it. */
+export { createLocalJWKSet, jwtVerify, SignJWT } from 'jose'
+export {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  ClientSecretPost,
+  type Configuration,
+  calculatePKCECodeChallenge,
+  discovery,
+  fetchUserInfo,
+  None,
+} from 'openid-client'

@@ -1,0 +1,123 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import * as z from 'zod'
+import { Forbidden, InvalidInput, oneOf, Unauthorized } from '../domain/errors.ts'
+import { type Grant, isCurrent } from '../domain/records/principal.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { AGENT_TYPES, exchange, serviceNamed } from '../fleet/people/exchange.ts'
+import { publishedKeys } from '../fleet/people/jwt.ts'
+import { viewOf } from '../fleet/people/view.ts'
+import { current, lookUp } from '../fleet/records.ts'
+import { isPrincipal, sightFor } from '../operations/authorize.ts'
+import { actorNamed } from '../operations/inputs.ts'
+import { type Caller, tokenOf } from '../operations/operation.ts'
+import { covers } from '../operations/roles.ts'
+import { deviceOf } from '../platform/tokens.ts'
+import { callerOf, namedIn } from './auth.ts'
+import type { Limits } from './limits.ts'
+
+/** What clients of claude-fleet send. A team of theirs is a project here. */
+const Asked = z.object({
+  handle: z.string().trim().min(1).max(80),
+  teamName: z.string().min(1).max(120).optional(),
+  agentType: z.string().max(80).default('worker'),
+})
+
+/** `POST /auth` gives a JWT for another credential, and the keys by which everybody can verify one. */
+export function addExchange(app: FastifyInstance, { fleet, limits }: { fleet: Fleet; limits: Limits }): void {
+  app.get('/.well-known/jwks.json', { config: { open: true } }, () => publishedKeys(fleet))
+  app.post('/auth', { config: { open: true } }, async (request, reply) => {
+    const { caller, invitation } = await credentialIn(fleet, limits, request)
+    limits.requireExchange(caller)
+    const { handle, agentType, teamName } = parsed(request.body)
+    const role = AGENT_TYPES.find(each => each === agentType)
+    if (!role)
+      throw new InvalidInput('agentType', `is not known here: ${agentType}`, {
+        try: `Choose ${oneOf(AGENT_TYPES)}.`,
+      })
+    const project = teamName === undefined ? null : (await lookUp(seenBy(fleet, caller), 'projects', teamName)).value
+    const grant = { role, project_id: project?.id ?? null }
+    const ask = { operation: 'exchange', actor: actorNamed(caller) }
+    if (isPrincipal(caller)) requireCovered(caller, grant, agentType)
+    const principal = isPrincipal(caller)
+      ? (await current(fleet, 'principals', caller.id)).value
+      : await serviceNamed(fleet, ask, handle, grant)
+    requireCovered({ ...principal, limit: null }, grant, agentType)
+    const { jwt, record } = await exchange(fleet, ask, principal, {
+      ...{ handle, grant, invitation, team: project?.name ?? null, parent_id: tokenOf(caller) ?? null },
+      expires_at: endOf(fleet, caller),
+    })
+    const told = { uid: principal.id, handle, teamName: project?.name ?? null, agentType }
+    return reply.send({ ...told, token: jwt, expires_at: record.expires_at })
+  })
+}
+
+function parsed(body: unknown): z.infer<typeof Asked> {
+  const { success, data, error } = Asked.safeParse(body ?? {})
+  if (success) return data
+  const [issue] = error.issues
+  throw new InvalidInput(String(issue?.path[0] ?? 'body'), issue?.message ?? 'is not valid')
+}
+
+/** Who asks, and the invitation that they use up. Nobody gets anything without a credential. */
+async function credentialIn(
+  fleet: Fleet,
+  limits: Limits,
+  { headers: { authorization }, ip }: FastifyRequest,
+): Promise<{ caller: Caller; invitation?: string }> {
+  if (authorization === undefined)
+    throw new Unauthorized('This needs a credential.', {
+      try: 'Send Authorization: Bearer <a token, or the token of an invitation>.',
+    })
+  const found = await callerOf(fleet, authorization).then(
+    caller => ({ caller }),
+    async error => {
+      const invited = error instanceof Unauthorized ? await invitedWith(fleet, authorization) : undefined
+      if (invited) return invited
+      if (error instanceof Unauthorized) limits.noteFailedSignIn(ip)
+      throw error
+    },
+  )
+  if (found.caller.kind === 'session' || found.caller.kind === 'monitor')
+    throw new Forbidden('This token is for one thing only, and is not exchanged for another.')
+  limits.require(found.caller)
+  return found
+}
+
+async function invitedWith(
+  fleet: Fleet,
+  authorization: string,
+): Promise<{ caller: Caller; invitation: string } | undefined> {
+  const token = authorization.replace(/^Bearer +/i, '')
+  const invited = await deviceOf(fleet.keys, token, Date.parse(fleet.now()))
+  if (!invited || (await fleet.store.get('devices', invited.id))) return undefined
+  if (!invited.principal) return { caller: { kind: 'owner' }, invitation: invited.id }
+  const principal = (await fleet.store.get('principals', invited.principal.id))?.value
+  if (!isCurrent(principal, invited.principal.epoch)) return undefined
+  return { caller: { ...namedIn(principal), limit: null }, invitation: invited.id }
+}
+
+/** What somebody may not see is not found. */
+function seenBy(fleet: Fleet, caller: Caller): Fleet {
+  const sight = isPrincipal(caller) ? sightFor(caller) : 'fleet'
+  return sight === 'fleet' ? fleet : viewOf(fleet, sight)
+}
+
+interface Held {
+  name: string
+  grants: readonly Grant[]
+  limit: readonly Grant[] | null
+}
+
+function requireCovered({ name, grants, limit }: Held, grant: Grant, agentType: string): void {
+  if ([grants, ...(limit ? [limit] : [])].every(held => covers(held, [grant]))) return
+  throw new Forbidden(`${name} does not have the role ${agentType} there, so nobody gets it in that name.`, {
+    try: 'Ask an owner of this fleet.',
+  })
+}
+
+/** Not after what it is given for. */
+function endOf({ settings, now }: Fleet, caller: Caller): string {
+  const own = new Date(Date.parse(now()) + settings.jwtExpiresIn * 1000).toISOString()
+  const given = 'expires_at' in caller ? caller.expires_at : undefined
+  return given && given < own ? given : own
+}
