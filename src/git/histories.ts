@@ -1,4 +1,5 @@
 import type { Repository } from './layout.ts'
+import { ObjectReader } from './plain-objects.ts'
 import { fields, git } from './run.ts'
 import { MAX_FILE_BYTES } from './status.ts'
 
@@ -30,9 +31,31 @@ async function askMergeBase(repo: Repository, one: string, other: string): Promi
 
 /** The commits of `tip` that `base` does not have. */
 export const commitsBeyond = onceForTwo(20, async (repo, base, tip): Promise<ReadonlySet<string>> => {
+  const row = await rowTo(repo, base, tip)
+  if (row) return new Set(row)
   const listed = await git(repo.commonDir, ['rev-list', `--max-count=${MOST_COMMITS}`, tip, `^${base}`])
   return new Set(listed.stdout.toString('utf8').split('\n').filter(Boolean))
 })
+
+/** Work that an agent left is mostly one commit on the base branch. */
+const SHORT_ROW = 32
+
+/**
+ * The commits from `tip` back to `base`, newest first, if each has one parent. `base` has none of them, because it is
+ * the ancestor of all. Undefined: git must say.
+ */
+async function rowTo({ commonDir }: Repository, base: string, tip: string): Promise<string[] | undefined> {
+  const reader = new ObjectReader(commonDir)
+  const row: string[] = []
+  for (let at = tip; row.length < SHORT_ROW; ) {
+    if (at === base) return row
+    row.push(at)
+    const [parent, ...others] = (await reader.commit(at))?.parents ?? []
+    if (parent === undefined || others.length) return undefined
+    at = parent
+  }
+  return undefined
+}
 
 /** The commits that any of `tips` and none of the others have. A commit missing in the repository has none. */
 export async function commitsOf(
