@@ -17,6 +17,7 @@ import {
   identityOf,
   isAlive,
   isWriter,
+  type Moment,
   membersOf,
   type Seen,
   signal,
@@ -273,13 +274,20 @@ describe('stopping', () => {
   test('searches by mark only among processes that are no older than the session', async () => {
     const since = startsFrom()!
     const child = spawn('sleep', ['60'], { env: env(), cwd: root, stdio: 'ignore' })
-    const found = (from?: number) => {
+    const found = (from?: Moment) => {
       const members = membersOf({ mark: mark(), root: null, worktree: root, known: new Map(), since: from })
       return members.map(({ pid }) => pid)
     }
     await until(() => found(since).includes(child.pid!))
     expect(found()).toContain(child.pid)
-    expect(found(startsFrom()! + 60_000)).toEqual([])
+    const later = startsFrom()!
+    expect(found({ ...later, started: later.started + 60_000 })).toEqual([])
+    // Its pid is smaller than the last one of that moment, so it is not even looked at.
+    expect(found({ ...later, started: 0 })).toEqual([])
+    // Pids may have begun again since: then they say nothing.
+    const most = Number(readFileSync('/proc/sys/kernel/pid_max', 'latin1'))
+    expect(found({ ...later, started: 0, pid: most })).toContain(child.pid)
+    expect(found({ ...later, started: 0, forks: later.forks - most })).toContain(child.pid)
     child.kill()
   })
 

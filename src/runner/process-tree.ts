@@ -1,7 +1,7 @@
 import type { Driver } from '../agents/contract.ts'
 import { startDriven } from './driven.ts'
 import { adoptJob, type Job, type JobSpec, startJob } from './jobs.ts'
-import { type Belonging, descendants, type Identity, type Seen } from './processes.ts'
+import { type Belonging, descendants, type Identity, type Moment, type Seen } from './processes.ts'
 import { stopTree, sweep } from './stopping.ts'
 
 /** How the processes of a program are recognised. */
@@ -14,7 +14,7 @@ export interface TreeOf {
   /** The folder that names its group, while no launch is known. */
   directory?: () => string | undefined
   /** Before its first program: see `startsFrom`. Absent: an earlier server may have started some. */
-  since?: number
+  since?: Moment
 }
 
 /** One program under the wrapper and all that it starts: launched or adopted, and ended as a whole. */

@@ -31,8 +31,17 @@ export interface Belonging {
   directory?: string | null
   /** Descendants seen earlier. They are found even after they lost their parents. */
   known: ReadonlyMap<number, string>
-  /** When its first program was started, as `startsFrom` says it. No older process can be one of its own. */
-  since?: number
+  /** The moment before its first program was started. No older process can be one of its own. */
+  since?: Moment
+}
+
+/** A moment of this machine, by which older and younger processes are told apart. */
+export interface Moment {
+  /** In the unit of `Seen.started`. */
+  started: number
+  /** The number that was last given to a process, and how many had been started since the machine was. */
+  pid: number
+  forks: number
 }
 
 const onLinux = process.platform === 'linux'
@@ -50,12 +59,32 @@ export function identityOf(pid: number): Identity | undefined {
 }
 
 /**
- * A moment that no process started from now on is older than, in the unit of `Seen.started`. It is a second too early,
- * because that is counted in hundredths. Undefined: this system tells the start in another form.
+ * A moment that no process started from now on is older than. Its time is a second too early, because that is counted in
+ * hundredths. Undefined: this system tells the start in another form.
  */
-export function startsFrom(): number | undefined {
+export function startsFrom(): Moment | undefined {
   if (!onLinux) return undefined
-  return (Number(readProc('/proc/uptime').split(' ', 1)[0]) - 1) * 100
+  const { pid, forks } = lastStart()
+  return { started: (Number(readProc('/proc/uptime').split(' ', 1)[0]) - 1) * 100, pid, forks }
+}
+
+function lastStart(): { pid: number; forks: number } {
+  return {
+    pid: Number(readProc('/proc/loadavg').trimEnd().split(' ').at(-1)),
+    forks: Number(/^processes (\d+)$/m.exec(readProc('/proc/stat'))?.[1]),
+  }
+}
+
+let mostPids: number | undefined
+
+/**
+ * Pids are given in turn, so that until they begin again, a process with a smaller one than the last of a moment is
+ * older than it. False: they have begun again, or may have.
+ */
+function isInTurn({ pid, forks }: Moment): boolean {
+  mostPids ??= Number(readProc('/proc/sys/kernel/pid_max'))
+  const now = lastStart()
+  return now.pid >= pid && now.forks - forks < mostPids / 2
 }
 
 function look(pid: number): Seen | undefined {
@@ -100,12 +129,21 @@ const SHORT_BYTES = 4096
 
 /** Lists every process. It takes milliseconds, so a caller with several sessions lists once. */
 export function everything(): Seen[] {
-  if (!onLinux) return fromPs(['-ax'])
-  return readdirSync('/proc')
-    .filter(name => /^\d+$/.test(name))
-    .map(name => look(Number(name)))
-    .filter(seen => seen !== undefined)
+  return onLinux ? looked(pidsNow()) : fromPs(['-ax'])
 }
+
+/** The processes that may be younger than a moment, and those in a group. */
+function younger(since: Moment, grouped: readonly number[]): Seen[] {
+  if (!isInTurn(since)) return everything()
+  return looked([...new Set([...pidsNow().filter(pid => pid > since.pid), ...grouped])])
+}
+
+const pidsNow = (): number[] =>
+  readdirSync('/proc')
+    .map(Number)
+    .filter(pid => pid > 0)
+
+const looked = (pids: readonly number[]): Seen[] => pids.map(look).filter(seen => seen !== undefined)
 
 /** macOS and others: the same facts from ps, in the form the wrapper writes. */
 function fromPs(which: string[]): Seen[] {
@@ -187,10 +225,10 @@ export function isWriter(pid: number): boolean {
 
 /** Every live process of a session except the wrapper itself and its writers. */
 export function membersOf(belonging: Belonging): Identity[] {
-  const all = everything()
-  const descended = belonging.root ? descendants(belonging.root, all) : new Map<number, string>()
   const group = groupOf(belonging)
   const grouped = new Set(group ? pidsIn(group) : [])
+  const all = belonging.since ? younger(belonging.since, [...grouped]) : everything()
+  const descended = belonging.root ? descendants(belonging.root, all) : new Map<number, string>()
   return (
     all
       .filter(seen => !seen.zombie && seen.pid !== process.pid && seen.pid !== belonging.root?.pid)
@@ -209,7 +247,8 @@ export function membersOf(belonging: Belonging): Identity[] {
 }
 
 /** The environments of all processes of a machine take milliseconds to read, and most are older than the session. */
-const isYoung = ({ started }: Seen, { since }: Belonging): boolean => since === undefined || Number(started) >= since
+const isYoung = ({ started }: Seen, { since }: Belonging): boolean =>
+  since === undefined || Number(started) >= since.started
 
 const MARK = 'FLEET_SESSION='
 
