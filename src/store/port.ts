@@ -32,6 +32,12 @@ export interface Batch {
   changes: Change[]
   checks?: Check[]
   events?: NewEvent[]
+  /**
+   * It follows from earlier commits and is made again where it is missing, and no act on the outside rests on it. So it
+   * need not be on the disk when `commit` returns: a power failure may undo it, but nothing before it. The end of a
+   * process undoes no commit.
+   */
+  isRepeatable?: boolean
 }
 
 export interface Query {

@@ -215,6 +215,7 @@ export async function goOnAfterChildren(fleet: Fleet, parentId: string): Promise
     const session = stored.value.session_id && (await fleet.store.get('sessions', stored.value.session_id))
     if (!mayGoOn(session ? session.value.awaits : null, await childrenOf(fleet, parentId))) return
     const { mission, events } = life.childrenEnded(stored.value, { actor: 'fleet', now: fleet.now() })
-    await fleet.commit('commit.dependency-met', { changes: [put('missions', mission, stored.version)], events })
+    const changes = [put('missions', mission, stored.version)]
+    await fleet.commit('commit.dependency-met', { changes, events, isRepeatable: true })
   })
 }

@@ -189,7 +189,8 @@ export class Dispatcher implements Reactor {
       if (!isReady(stored.value, dependencies)) return
       const on = dependencies.toSorted((a, b) => (a.updated_at < b.updated_at ? -1 : 1)).at(-1)?.id ?? ''
       const { mission, events } = life.dependencyMet(stored.value, on, this.#by())
-      await this.#fleet.commit('commit.dependency-met', { changes: [put('missions', mission, stored.version)], events })
+      const changes = [put('missions', mission, stored.version)]
+      await this.#fleet.commit('commit.dependency-met', { changes, events, isRepeatable: true })
     })
   }
 

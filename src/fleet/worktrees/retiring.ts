@@ -69,6 +69,7 @@ export async function retire(
     // More do not fit into one commit. The last commit has the event.
     for (let i = MOST_AT_ONCE; i < shared.length; i += MOST_AT_ONCE)
       await fleet.commit('commit.worktree-removed', {
+        isRepeatable: true,
         changes: shared
           .slice(i, i + MOST_AT_ONCE)
           .map(({ value, version }) => put('sessions', { ...value, worktree_kept: false }, version)),
@@ -91,7 +92,7 @@ export async function retire(
         ...(holdsBranch && !keepBranch ? { branch_kept: session.branch } : {}),
       },
     })
-    await fleet.commit('commit.worktree-removed', { changes, events: [event] })
+    await fleet.commit('commit.worktree-removed', { changes, events: [event], isRepeatable: true })
   })
   return undefined
 }

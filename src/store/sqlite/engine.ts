@@ -38,6 +38,7 @@ import { missingFrom } from './examine.ts'
 import { BUSY_TIMEOUT_MS, patiently } from './patience.ts'
 import { Recall } from './recall.ts'
 import { bringUpToDate, MIGRATIONS, outdated, tableOf } from './schema.ts'
+import { Syncing } from './syncing.ts'
 
 /** More than a fleet has at work. Beyond it, records are checked again. */
 const MOST_SOUND = 50_000
@@ -65,14 +66,11 @@ export async function openSqlite(
   if (options.migrate) closeSync(openSync(file, 'a', 0o600))
   const db = await patiently(() => new Database(file, { timeout: BUSY_TIMEOUT_MS, fileMustExist: !options.migrate }))
   try {
-    await patiently(() => {
-      bringUpToDate(db, options)
-      db.pragma('synchronous = FULL')
-    })
+    await patiently(() => bringUpToDate(db, options))
     await patiently(() => requireRecords(db))
     requireIndexes(db)
     if (options.migrate) remember(file)
-    return new SqliteStore(db, options.onDamage)
+    return new SqliteStore(db, await patiently(() => new Syncing(db)), options.onDamage)
   } catch (error) {
     db.close()
     throw error
@@ -130,11 +128,13 @@ class SqliteStore implements Store {
   readonly #sound = new Map<string, number>()
   readonly #damagedEvents = new Set<number>()
   readonly #recall = new Recall()
+  readonly #syncing: Syncing
   readonly #onDamage: OnDamage | undefined
   #lookout: Lookout | undefined
 
-  constructor(db: Database.Database, onDamage?: OnDamage) {
+  constructor(db: Database.Database, syncing: Syncing, onDamage?: OnDamage) {
     this.#db = db
+    this.#syncing = syncing
     this.#onDamage = onDamage
     // Immediate, because a transaction that reads first and then wants to write could not be retried.
     this.#apply = db.transaction((batch: PreparedBatch) => this.#write(batch)).immediate
@@ -217,7 +217,8 @@ class SqliteStore implements Store {
     const prepared = prepareBatch(batch)
     await patiently(() => {
       try {
-        this.#apply(prepared)
+        if (batch.isRepeatable) this.#syncing.without(() => this.#apply(prepared))
+        else this.#apply(prepared)
       } finally {
         // Also after an error: it may have been written.
         for (const { collection, id } of prepared.writes) this.#recall.forget(`${collection}/${id}`)
