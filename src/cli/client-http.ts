@@ -1,6 +1,6 @@
 import { answers } from '../daemon/running.ts'
 import { Refusal, Unreachable } from '../domain/errors.ts'
-import { itemsIn, requestFor } from '../operations/wire.ts'
+import { itemsIn, requestFor, TERMINAL_AGENT } from '../operations/wire.ts'
 import { EXIT } from './exit.ts'
 import { operationOf } from './operation-of.ts'
 import type { Client } from './server.ts'
@@ -25,7 +25,7 @@ export function httpClient(url: string, token: string): Client {
   async function ask(name: string, input: object, signal?: AbortSignal): Promise<Response> {
     const operation = await operationOf(name)
     const { method, address, body } = requestFor(operation.http, input as Record<string, unknown>)
-    const headers: Record<string, string> = { authorization: `Bearer ${token}` }
+    const headers: Record<string, string> = { authorization: `Bearer ${token}`, 'user-agent': TERMINAL_AGENT }
     if (body !== undefined) headers['content-type'] = 'application/json'
     const silence = silenceOf(url)
     const signals = AbortSignal.any([silence.signal, ...(signal ? [signal] : [])])

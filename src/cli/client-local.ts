@@ -3,6 +3,7 @@ import type { Running } from '../daemon/running.ts'
 import { InvalidInput } from '../domain/errors.ts'
 import { type Fleet, makeFleet } from '../fleet/fleet.ts'
 import { lastConfiguration, lookAtConfiguration } from '../fleet/projects/configuration.ts'
+import { audited } from '../operations/auditing.ts'
 import type { Context, Item } from '../operations/operation.ts'
 import { parseInput } from '../operations/shape.ts'
 import type { Home } from '../platform/home.ts'
@@ -34,7 +35,13 @@ export async function localClient(home: Home, where: Where, running: Running | u
         const { httpClient } = await import('./client-http.ts')
         return httpClient(server.url, await fleet.keys.ownerToken()).call<T>(name, input)
       }
-      const answer = await operation.run(context(fleet, new AbortController().signal), parseInput(operation, input))
+      const { signal } = new AbortController()
+      const answer = await audited(
+        operation,
+        context(fleet, signal),
+        () => input as Record<string, unknown>,
+        async audit => operation.run(context(audit, signal), parseInput(operation, input)),
+      )
       if (operation.needsFleet) await wake()
       return answer as T
     },
@@ -57,4 +64,8 @@ export async function localClient(home: Home, where: Where, running: Running | u
 const unreadable = (names: string[]): string =>
   `The store has ${names.length === 1 ? 'a record' : `${names.length} records`} that cannot be read, so no list shows: ${names.join(', ')}. See fleet doctor`
 
-const context = (fleet: Fleet, signal: AbortSignal): Context => ({ fleet, caller: { kind: 'owner' }, signal })
+const context = (fleet: Fleet, signal: AbortSignal): Context => ({
+  ...{ fleet, signal },
+  caller: { kind: 'owner' },
+  from: { way: 'terminal' },
+})

@@ -4,6 +4,7 @@ import { exitCodeOf, type Invocation, setInvocation } from './command.ts'
 import { addAbout } from './commands/about.ts'
 import { addAgents } from './commands/agents.ts'
 import { addApprovals } from './commands/approvals.ts'
+import { addAudit } from './commands/audit.ts'
 import { addBackup } from './commands/backup.ts'
 import { addBeads, verbatim } from './commands/beads.ts'
 import { addCall } from './commands/call.ts'
@@ -95,6 +96,7 @@ const COMMANDS: readonly Added[] = [
   ['operate', 'backup restore', program => addBackup(program)],
   ['operate', 'phone device', program => addDevices(program)],
   ['operate', 'user role token whoami', program => addPeople(program)],
+  ['operate', 'audit', program => addAudit(program)],
   ['operate', 'host', program => addHost(program)],
   ['operate', 'call', program => addCall(program)],
   ['operate', 'complete', program => addComplete(program)],

@@ -35,6 +35,7 @@ export const SECTIONS = [
   'Plugins',
   'GitHub and beads',
   'Signing in',
+  'People',
 ] as const
 
 const PROJECT_FIELDS = [
@@ -281,6 +282,16 @@ export const SETTINGS = {
     title: 'Time to decide',
     summary:
       'How long a plugin has to decide. It has three times as long to start, and six times for events and tools.',
+  }),
+  auditDays: setting('FLEET_AUDIT_DAYS', whole(1, 3650, 'days'), 90, {
+    section: 'People',
+    title: 'Keep the audit log',
+    summary: 'How long it is kept who asked for what.',
+  }),
+  auditMost: setting('FLEET_AUDIT_MOST', whole(1000, 10_000_000), 100_000, {
+    section: 'People',
+    title: 'Most entries of the audit log',
+    summary: 'How many entries are kept. The oldest are dropped first.',
   }),
   pullRequestEvery: setting('FLEET_PULL_REQUEST_EVERY', whole(5, 86_400, 'seconds'), 120, {
     section: 'GitHub and beads',

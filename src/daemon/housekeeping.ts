@@ -1,5 +1,6 @@
 import { saveCounts } from '../fleet/counts.ts'
 import { type Fleet, retryOnConflict } from '../fleet/fleet.ts'
+import { AuditRetention } from '../fleet/people/audit-retention.ts'
 import { forgetEndedJwts } from '../fleet/people/exchange.ts'
 import type { Reactor, Ref } from '../fleet/reactor.ts'
 import { ProcessTree } from '../runner/process-tree.ts'
@@ -11,14 +12,16 @@ const KEEP_EVENTS = 200_000
 const KEEP_RECEIPTS_MS = 7 * 24 * 3_600_000
 const BATCH = 50
 
-/** Regular chores: ends processes that nobody owns, saves counts, drops old events, receipts and JWTs. */
+/** Regular chores: ends processes that nobody owns, saves counts, drops old events, receipts, JWTs and audit log. */
 export class Housekeeping implements Reactor {
   readonly name = 'housekeeping'
   readonly #fleet: Fleet
+  readonly #audit: AuditRetention
   #due = 0
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet
+    this.#audit = new AuditRetention(fleet)
   }
 
   async *unfinished(): AsyncGenerator<Ref> {}
@@ -37,6 +40,7 @@ export class Housekeeping implements Reactor {
       this.#fleet.store.trimEvents(KEEP_EVENTS),
       this.#trimReceipts(),
       retryOnConflict(() => forgetEndedJwts(this.#fleet)),
+      this.#audit.round(),
     ])
     for (const each of done) if (each.status === 'rejected') throw each.reason
     this.#due = performance.now() + CHORES_EVERY_MS

@@ -68,6 +68,7 @@ export async function start(
     undo.push(() => store.close())
     const configuration = await lastConfiguration(store, layers)
     const made = makeFleet({ home, keys, store, environment: environmentForAgents(env), configuration })
+    undo.push(() => made.refusals.flush())
     const lease = await takeLease(store, made.now())
     const fleet = served(made, lease)
     const acting = fleet.daemon!

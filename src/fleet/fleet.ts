@@ -19,6 +19,7 @@ import {
   Unavailable,
 } from '../store/index.ts'
 import { agentsFor } from './agents.ts'
+import { Refusals } from './people/refusals.ts'
 import { Tickets } from './people/tickets.ts'
 import type { RunningPlugins } from './plugins/running.ts'
 import type { HeldTerminals } from './takeover/held.ts'
@@ -47,6 +48,8 @@ export interface Fleet {
   readonly terminals: { host?: HeldTerminals }
   /** For live connections to the server in this process. */
   readonly tickets: Tickets
+  /** Refusals that are not in the audit log yet. */
+  readonly refusals: Refusals
   /** What this process counts and times. */
   readonly measurements: Measurements
   /** Prices and context windows of models. */
@@ -75,6 +78,10 @@ export function makeFleet(parts: {
   const agents = once(() => agentsFor(home.path))
   const models = once(() => modelsIn(home.path))
   const measurements = once(() => newMeasurements())
+  const refusals = new Refusals({
+    get: store.get.bind(store),
+    commit: batch => effect('commit.wish', () => timed(measurements(), store.commit(batch))),
+  })
   let texts: Texts | undefined
   return {
     home,
@@ -103,6 +110,7 @@ export function makeFleet(parts: {
     plugins: {},
     terminals: {},
     tickets: new Tickets(),
+    refusals,
     get measurements() {
       return measurements()
     },
@@ -111,9 +119,10 @@ export function makeFleet(parts: {
     },
     now: parts.now ?? (() => new Date().toISOString()),
     commit: (name, batch) => effect(name, () => timed(measurements(), store.commit(batch))),
-    close() {
+    async close() {
       texts?.close()
-      return store.close()
+      await refusals.flush()
+      await store.close()
     },
   }
 }

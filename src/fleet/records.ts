@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { Ambiguous, NotFound } from '../domain/errors.ts'
 import { FLEET, FleetState } from '../domain/records/fleet.ts'
 import type { Mission } from '../domain/records/mission.ts'
@@ -15,6 +14,8 @@ import {
   type Version,
 } from '../store/index.ts'
 import type { Fleet } from './fleet.ts'
+
+export { derivedId } from './derived-id.ts'
 
 /** A write whose value is known to fit its collection. */
 export const put = <C extends Collection>(collection: C, value: RecordOf<C>, expects: Version | 'absent'): Change =>
@@ -41,6 +42,7 @@ const NOUNS: Record<Collection, string> = {
   devices: 'device',
   principals: 'person or service',
   tokens: 'token',
+  audit: 'entry of the audit log',
   notification_settings: 'notification settings',
   notifications: 'notification',
   receipts: 'receipt',
@@ -171,14 +173,6 @@ export async function* all<C extends Collection>(
     yield* page.items
     cursor = page.cursor
   } while (cursor)
-}
-
-/** An id that is made from what it stands for, so that the same thing cannot be made twice. */
-export function derivedId(...parts: string[]): string {
-  return BigInt(`0x${createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 20)}`)
-    .toString(36)
-    .padStart(12, '0')
-    .slice(0, 12)
 }
 
 /** The newest report of a mission. */

@@ -1,6 +1,7 @@
 import { NotFound } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Ask } from './aliases/index.ts'
+import { audited } from './auditing.ts'
 import { authorize } from './authorize.ts'
 import { operationNamed } from './index.ts'
 import type { Context, Query } from './operation.ts'
@@ -11,8 +12,15 @@ const OWNER: Asking = { caller: { kind: 'owner' }, signal: new AbortController()
 
 /** Runs an operation with an input that was already read, if the caller may use it. */
 export async function asked(context: Context, operation: Query, input: Record<string, unknown>): Promise<unknown> {
-  const fleet = await authorize(operation, context, input)
-  return operation.output.parse(await operation.run({ ...context, fleet }, input))
+  return audited(
+    operation,
+    context,
+    () => input,
+    async fleet => {
+      const seen = await authorize(operation, { ...context, fleet }, input)
+      return operation.output.parse(await operation.run({ ...context, fleet: seen }, input))
+    },
+  )
 }
 
 /** Runs operations within one call: with its key, its signal and its progress. */
@@ -32,4 +40,5 @@ export const askAsPlugin = (
   name: string,
   input: unknown,
   key?: string,
-): Promise<unknown> => askOf(fleet, { ...OWNER, caller: { kind: 'owner', plugin }, key })(name, input as object)
+): Promise<unknown> =>
+  askOf(fleet, { ...OWNER, caller: { kind: 'owner', plugin }, from: { way: 'plugin' }, key })(name, input as object)

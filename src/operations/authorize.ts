@@ -8,7 +8,7 @@ import type { Permission } from './permissions.ts'
 import { both, isEmpty, type Reach, reaches, reachOf, sightOf } from './roles.ts'
 
 /** Fields of inputs that name something in a project, and what it is. */
-const NAMED: Readonly<Record<string, Collection | null>> = {
+export const NAMED: Readonly<Record<string, Collection | null>> = {
   project_id: 'projects',
   mission_id: 'missions',
   session_id: 'sessions',

@@ -1,5 +1,6 @@
 import { agentTest } from './agent-test.ts'
 import { approvals } from './approvals.ts'
+import { audit } from './audit.ts'
 import { beads } from './beads.ts'
 import { checkRuns } from './check-runs.ts'
 import { comparing } from './comparing.ts'
@@ -90,6 +91,7 @@ const forPeople = [
   ...live,
   ...devices,
   ...people,
+  ...audit,
   ...integrations,
   ...connecting,
   ...spending,

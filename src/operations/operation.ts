@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { z } from 'zod'
+import type { Way } from '../domain/records/audit.ts'
 import type { Grant } from '../domain/records/principal.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Permission } from './permissions.ts'
@@ -44,9 +45,18 @@ export const deviceOf = (caller: Caller): string | undefined => ('device' in cal
 /** The token they ask with, if it is one that can be revoked. */
 export const tokenOf = (caller: Caller): string | undefined => ('token' in caller ? caller.token : undefined)
 
+/** From where somebody asks. */
+export interface From {
+  way: Way
+  /** The address of the connection, if there is one. */
+  address?: string
+}
+
 export interface Context {
   fleet: Fleet
   caller: Caller
+  /** From where it is asked, for the audit log. Absent: nobody asks, the fleet does. */
+  from?: From
   /** The idempotency key: the same command sent again with it is not carried out again. */
   key?: string
   /** With a key: a fingerprint of the input. */

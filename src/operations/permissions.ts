@@ -2,6 +2,7 @@
 export const PERMISSIONS = {
   'self.manage': 'see who one is, and manage own browsers and tokens',
   'people.manage': 'invite people and services, change their roles, end them, see all tokens',
+  'audit.read': 'see who did what and from where, and what was refused',
   'system.read': 'see the state of the fleet: status, agents, models, plugins, settings',
   'system.inspect': 'see what concerns the machine: disk, integrations, where messages are sent',
   'system.operate': 'pause, clean up, retry what is stuck, refresh the list of agents',

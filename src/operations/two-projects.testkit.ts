@@ -1,5 +1,6 @@
 /** Two projects with one record of every kind each, for tests of who sees what. */
 import { ApprovalRule } from '../domain/records/approval-rule.ts'
+import { AuditEntry } from '../domain/records/audit.ts'
 import type { NewEvent } from '../domain/records/event.ts'
 import { Fault } from '../domain/records/fault.ts'
 import { MISSION_COUNTS, Spending } from '../domain/records/fleet.ts'
@@ -57,6 +58,10 @@ const SHOWN = {
   ...{ process: null, exit_code: 0, reason: null, until: null, up_at: null, ended_at: NOW },
 }
 const SPENT = { day: NOW.slice(0, 10), agent: 'shell', sessions: 1, cost_usd: 1 }
+const ASKED = {
+  ...{ at: NOW, last_at: NOW, principal: { kind: 'owner', id: null, name: 'owner' }, way: 'rest', address: null },
+  ...{ device_id: null, token_id: null, operation: 'pause', touched: [], outcome: 'done', code: null, count: 1 },
+}
 const FAILED = { reactor: 'sessions', since: NOW, tries: 1, tried_at: NOW, next_try_at: NOW }
 
 export const aPrincipal = (grants: Grant[], more: Partial<Principal> = {}): Principal => ({
@@ -122,6 +127,7 @@ export async function fill(fleet: Fleet, project: string): Promise<void> {
     put('plans', Plan.parse({ ...within, id: `${project}-plan`, status: 'proposed', goal: text }), 'absent'),
     put('loops', Loop.parse({ ...of, id: `${project}-loop`, goal: text, status: 'paused' }), 'absent'),
     put('spending', Spending.parse({ ...NO_USAGE, ...of, ...SPENT, id: `${project}-spending` }), 'absent'),
+    put('audit', AuditEntry.parse({ ...ASKED, ...within, id: `${project}-entry` }), 'absent'),
     put(
       'faults',
       Fault.parse({ ...FAILED, id: `${project}-fault`, record: `missions/${mission_id}`, reason: project }),

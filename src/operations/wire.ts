@@ -8,6 +8,9 @@ export interface Request {
   body?: string
 }
 
+/** What the terminal calls itself, so that the audit log can tell it from other programs. */
+export const TERMINAL_AGENT = 'fleet'
+
 /** Fields of an input travel in the path, then in the query or the body. */
 export function requestFor(http: Operation['http'], input: Readonly<Record<string, unknown>>): Request {
   const [method, route] = http.split(' ') as [string, string]

@@ -20,6 +20,8 @@ export interface Measurements {
   /** By result: passed or failed. */
   readonly checkSeconds: Durations
   readonly commitSeconds: Durations
+  /** Requests without a valid sign-in. */
+  strangers: number
   /** Open now. */
   sockets: number
   streams: number
@@ -40,6 +42,7 @@ export const newMeasurements = (): Measurements => ({
   landingSeconds: new Durations(LONG),
   checkSeconds: new Durations(LONG, ['result']),
   commitSeconds: new Durations(QUICK),
+  strangers: 0,
   sockets: 0,
   streams: 0,
 })

@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Forbidden, Unauthorized } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { noteRefusal } from '../operations/auditing.ts'
 import { type Asker, whoAsks } from './auth.ts'
+import { fromOf } from './from.ts'
 import type { Limits } from './limits.ts'
 import { type OwnNames, requireOrigin, requireOwnHost, requireOwnOrigin } from './origin.ts'
 import type { Proofs } from './proof.ts'
@@ -56,8 +58,11 @@ export function guard(app: FastifyInstance, fleet: Fleet, proofs: Proofs, limits
     requireOwnHost(request, own())
     if (!page) requireOwnOrigin(request, own())
     if (open) return
-    request.asker = await whoAsks(fleet, proofs, request)
-    limits.require(request.asker.caller)
+    request.asker = await whoAsks(fleet, proofs, request).catch(error => {
+      if (error instanceof Unauthorized) fleet.measurements.strangers++
+      throw error
+    })
+    await requireRate(fleet, limits, request)
     if (request.asker.caller.kind === 'monitor' && !forMonitors)
       throw new Forbidden('A scrape token opens /metrics and /metrics/json only.')
     if (request.asker.by !== 'proof') return
@@ -69,6 +74,18 @@ export function guard(app: FastifyInstance, fleet: Fleet, proofs: Proofs, limits
     if (asker?.by === 'proof' && asker.digest !== bodyDigest)
       throw new Unauthorized('The body does not match the signature.')
   })
+}
+
+/** Who asks too often is in the audit log. */
+async function requireRate(fleet: Fleet, limits: Limits, request: FastifyRequest): Promise<void> {
+  const { caller } = request.asker!
+  try {
+    limits.require(caller)
+  } catch (error) {
+    const { operation = 'mcp' } = request.routeOptions.config ?? {}
+    await noteRefusal({ fleet, caller, from: fromOf(request) }, operation, {}, error)
+    throw error
+  }
 }
 
 const isWrite = ({ method }: FastifyRequest): boolean => method !== 'GET' && method !== 'HEAD'

@@ -3,10 +3,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Forbidden } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { type SignIn, signInOf, standingOf } from '../fleet/people/signed-in.ts'
+import { audited } from '../operations/auditing.ts'
 import { authorize, authorizeAnywhere } from '../operations/authorize.ts'
 import type { Caller, Context, Operation, Query, Streaming } from '../operations/operation.ts'
 import { routeOf } from '../operations/shape.ts'
 import type { Answer, Explain } from './answers.ts'
+import { fromOf } from './from.ts'
 import { inputReader } from './input.ts'
 import { idempotencyKey } from './key.ts'
 import type { Limits } from './limits.ts'
@@ -49,15 +51,19 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown
 function answers(operation: Query, { fleet }: Serving): Handler {
   const read = readerFor(operation)
   return async (request, reply) => {
-    const { caller, input } = read(request)
+    const { caller } = request.asker!
+    const from = fromOf(request)
     const ending = new AbortController()
     const { signal } = ending
     reply.raw.once('close', () => ending.abort('gone'))
-    const seen = await authorize(operation, { fleet, caller }, input)
-    const context: Context = { fleet: seen, caller, key: idempotencyKey(request), signal }
-    // A query may wait for an hour. A command that was carried out says so, also if it signs its caller out.
-    const stopLooking = operation.kind === 'query' ? endWithSignOut(fleet, caller, ending) : () => {}
-    const output = operation.output.parse(await operation.run(context, input).finally(stopLooking))
+    const output = await audited(operation, { fleet, caller, from }, namedIn(request), async audit => {
+      const { input } = read(request)
+      const seen = await authorize(operation, { fleet: audit, caller }, input)
+      const context: Context = { fleet: seen, caller, from, key: idempotencyKey(request), signal }
+      // A query may wait for an hour. A command that was carried out says so, also if it signs its caller out.
+      const stopLooking = operation.kind === 'query' ? endWithSignOut(fleet, caller, ending) : () => {}
+      return operation.output.parse(await operation.run(context, input).finally(stopLooking))
+    })
     if (signal.reason === 'out') throw signedOut()
     if (signal.reason === 'changed') throw new Forbidden('Your roles have changed.', { try: 'Ask again.' })
     return reply.type('application/json; charset=utf-8').send(JSON.stringify(output))
@@ -67,9 +73,12 @@ function answers(operation: Query, { fleet }: Serving): Handler {
 function streams(operation: Streaming, { fleet, explain, streamLimits, openStreams, limits }: Serving): Handler {
   const read = readerFor(operation)
   return async (request, reply) => {
-    const { caller, input } = read(request)
-    const seen = await authorize(operation, { fleet, caller }, input)
-    const letGo = limits.openStream(caller)
+    const { caller } = request.asker!
+    const asking = { fleet, caller, from: fromOf(request) }
+    const { input, seen, letGo } = await audited(operation, asking, namedIn(request), async () => {
+      const { input } = read(request)
+      return { input, seen: await authorize(operation, { fleet, caller }, input), letGo: limits.openStream(caller) }
+    })
     const ending = new AbortController()
     const { signal } = ending
     openStreams.add(ending)
@@ -135,6 +144,12 @@ function endWithSignIn(fleet: Fleet, by: SignIn, ending: AbortController): () =>
   }
   ending.signal.addEventListener('abort', stopLooking, { once: true })
   return stopLooking
+}
+
+/** What a request names, whether or not it can be read. */
+const namedIn = (request: FastifyRequest) => () => {
+  const body = typeof request.body === 'object' && !Array.isArray(request.body) ? request.body : {}
+  return { ...body, ...(request.query as object), ...(request.params as object) } as Record<string, unknown>
 }
 
 const lastWord = ({ body }: Answer): string => `event: refusal\ndata: ${JSON.stringify(body)}\n\n`

@@ -29,6 +29,7 @@ interface Sockets {
 /** Who may come in, and for what: the terminal of a mission, or topics. */
 interface Admitted {
   caller: Caller
+  address?: string
   standing: Standing
   mission_id?: string
 }
@@ -59,7 +60,7 @@ export function addSockets(server: Server, { fleet, own, limits, openStreams, ex
     const { authorization } = request.headers
     const admitted = authorization === undefined ? await withTicket(request) : await withToken(authorization)
     if (open >= limits.mostOpen) throw new TooMany('Too many live connections are open.')
-    return admitted
+    return { ...admitted, address: request.socket.remoteAddress }
   }
 
   const withToken = async (authorization: string): Promise<Admitted> => {
@@ -87,7 +88,7 @@ export function addSockets(server: Server, { fleet, own, limits, openStreams, ex
     return { caller, standing, ...(grant.opens === 'terminal' && { mission_id: grant.mission_id }) }
   }
 
-  const connected = (socket: WebSocket, { caller, standing, mission_id }: Admitted) => {
+  const connected = (socket: WebSocket, { caller, address, standing, mission_id }: Admitted) => {
     const key = callerKey(caller)
     const share = shares.get(key) ?? { sockets: 0, topics: 0 }
     shares.set(key, share)
@@ -96,7 +97,14 @@ export function addSockets(server: Server, { fleet, own, limits, openStreams, ex
     fleet.measurements.sockets = open
     const served =
       mission_id === undefined
-        ? new TopicSocket(socket, { fleet, caller, limits, explain, shared: share })
+        ? new TopicSocket(socket, {
+            fleet,
+            caller,
+            from: { way: 'websocket', address },
+            limits,
+            explain,
+            shared: share,
+          })
         : terminal(socket, mission_id)
     const ended = (why: 'changed' | 'out') =>
       why === 'out'
@@ -142,6 +150,7 @@ export function addSockets(server: Server, { fleet, own, limits, openStreams, ex
       })
       made.handleUpgrade(request, connection, head, socket => connected(socket, admitted))
     } catch (error) {
+      if (error instanceof Unauthorized) fleet.measurements.strangers++
       refuse(connection, error)
     }
   })

@@ -1,6 +1,7 @@
 import { setTimeout as passed } from 'node:timers/promises'
 import type { WebSocket } from 'ws'
 import { InvalidInput, type Refusal } from '../domain/errors.ts'
+import { noteRefusal } from '../operations/auditing.ts'
 import type { Context, Item } from '../operations/operation.ts'
 import { authorizeTopic, type Topic } from '../operations/topics.ts'
 import type { Explain } from './answers.ts'
@@ -20,7 +21,7 @@ interface Followed {
   first: Promise<IteratorResult<Item<unknown>>>
 }
 
-export interface TopicReader extends Pick<Context, 'fleet' | 'caller'> {
+export interface TopicReader extends Pick<Context, 'fleet' | 'caller' | 'from'> {
   limits: SocketLimits
   explain: Explain
   /** How many topics all connections of this caller follow. */
@@ -31,6 +32,12 @@ export interface TopicReader extends Pick<Context, 'fleet' | 'caller'> {
 const FIRST_WORD_MS = 50
 /** Several commits in a row cause one look at what the reader may still follow. */
 const LOOK_EVERY_MS = 200
+
+/** What a topic is about, as an operation would name it. */
+function namedBy(topic: string): Record<string, string> {
+  const [kind, ref] = topic.split(':')
+  return kind && ref ? { [`${kind}_id`]: ref } : {}
+}
 
 /** Serves topics to one reader. Says why before it closes the connection. */
 export class TopicSocket {
@@ -126,7 +133,10 @@ export class TopicSocket {
       for (const name of said.topics)
         await this.#begin(name, said.after)
           .then(each => started.push(each))
-          .catch(error => this.#refuse(error, { id, topic: name }))
+          .catch(async error => {
+            await noteRefusal(this.#reader, 'subscribe', namedBy(name), error)
+            this.#refuse(error, { id, topic: name })
+          })
       // A topic that was named twice, or a connection that was closed meanwhile.
       const topics = started.filter(each => this.#followed.get(each.topic.name) === each)
       if (!topics.length) return

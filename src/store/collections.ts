@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { ApprovalRule } from '../domain/records/approval-rule.ts'
+import { AuditEntry, principalKey } from '../domain/records/audit.ts'
 import { CheckRun } from '../domain/records/check-run.ts'
 import { Device } from '../domain/records/device.ts'
 import { Fault } from '../domain/records/fault.ts'
@@ -160,6 +161,11 @@ export const COLLECTIONS = {
     principal: t => [[t.principal_id ?? 'owner', t.created_at]],
     /** JWTs, which are forgotten once they have ended. */
     exchanged: t => (t.via === 'exchange' && t.expires_at ? [[t.expires_at]] : []),
+  }),
+  audit: declare(() => AuditEntry, {
+    at: a => [[a.at]],
+    principal: a => [[principalKey(a.principal), a.at]],
+    project: a => (a.project_id ? [[a.project_id, a.at]] : []),
   }),
   notification_settings: declare(() => NotificationSettings, {}),
   notifications: declare(() => Notification, {

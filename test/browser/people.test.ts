@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import { VIEWS } from '../../web/src/views.ts'
@@ -124,6 +125,36 @@ test('two people in two browsers: neither sees anything of the other’s project
     .getByText(/^Ada landed it/)
     .first()
     .waitFor()
+
+  // Who asked for what, and what was refused.
+  const pried = await bob.page.evaluate(async id => {
+    const answer = await fetch(`/api/missions/${id}`)
+    return answer.status
+  }, paint.id)
+  expect(pried).toBe(401)
+  await owner.visit('/audit')
+  const landed = owner.page.getByRole('row').filter({ hasText: 'land_mission' })
+  await landed.filter({ hasText: 'Ada' }).filter({ hasText: 'Page' }).filter({ hasText: 'done' }).waitFor()
+  await owner.page.getByRole('row').filter({ hasText: 'Bob' }).filter({ hasText: 'refused: not_found' }).waitFor()
+  await owner.page.getByText(/requests? without a valid sign-in/).waitFor()
+  await settled(owner.page)
+  await screenshot(owner.page, 'audit')
+  await expectAccessible(owner.page)
+  await owner.page.getByRole('combobox', { name: 'Done by' }).click()
+  await owner.page.getByRole('option', { name: 'Ada', exact: true }).click()
+  await expect.poll(() => owner.page.getByRole('row').filter({ hasText: 'invite_person' }).count(), SOON).toBe(0)
+  const saving = owner.page.waitForEvent('download')
+  await owner.page.getByRole('button', { name: 'Export' }).click()
+  const lines = readFileSync((await (await saving).path())!, 'utf8')
+    .trim()
+    .split('\n')
+  expect(lines.map(line => JSON.parse(line).principal.name)).toEqual(lines.map(() => 'Ada'))
+  await ada.visit('/activity')
+  await ada.page.getByRole('link', { name: 'Audit log' }).click()
+  await ada.page.getByRole('row').filter({ hasText: 'land_mission' }).waitFor()
+  expect(await ada.page.locator('main').innerText()).not.toContain('invite_person')
+  await bob.visit('/activity')
+  expect(await bob.page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
 
   // Bob is removed while his page is open.
   await bob.visit('/missions')

@@ -110,6 +110,7 @@ const WITHIN: readonly Place[] = [
   place('/loops/:loop_id', () => import('./pages/loops/one.tsx')),
   place('/plans/:plan_id', () => import('./pages/plans/one.tsx')),
   place('/projects/:project_id', () => import('./pages/projects/one.tsx')),
+  place('/audit', () => import('./pages/audit/index.tsx'), 'list_audit'),
   place('/account', () => import('./pages/account/index.tsx'), 'self.manage'),
   place('/settings/notifications', () => import('./pages/settings/notifications.tsx'), 'set_notification_settings'),
   place('/workflows/:workflow_id', () => import('./pages/workflows/one.tsx')),

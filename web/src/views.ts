@@ -28,6 +28,7 @@ export const VIEWS = [
   '/plugins',
   '/integrations',
   '/people',
+  '/audit',
   '/account',
   '/settings',
   '/settings/notifications',

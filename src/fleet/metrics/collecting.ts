@@ -183,6 +183,7 @@ function ofThisProcess({ measurements: seen }: Fleet): Family[] {
     single('fleet_live_streams', seen.streams),
     family('fleet_event_loop_lag_seconds', loopLag()),
     family('fleet_http_requests_total', seen.requests.samples()),
+    single('fleet_strangers_total', seen.strangers),
     family('fleet_refusals_total', seen.refusals.samples()),
     family('fleet_http_request_seconds', seen.requestSeconds.samples()),
     family('fleet_dispatch_seconds', seen.dispatchSeconds.samples()),

@@ -165,6 +165,12 @@ export const FAMILIES = {
     from: 'process',
     help: 'Requests by operation and class of the status',
   },
+  fleet_strangers_total: {
+    type: 'counter',
+    labels: [],
+    from: 'process',
+    help: 'Requests without a valid sign-in. They are in no audit log',
+  },
   fleet_refusals_total: { type: 'counter', labels: ['code'], from: 'process', help: 'Refused requests by code' },
   fleet_http_request_seconds: {
     type: 'histogram',

@@ -36,6 +36,7 @@ const SIGHT: Readonly<Record<Collection, Sight>> = {
   spending: 'project',
   counts: 'project',
   faults: 'project',
+  audit: 'project',
   // Everybody in the fleet shares these.
   plugins: 'all',
   templates: 'all',

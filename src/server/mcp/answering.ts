@@ -1,12 +1,15 @@
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js'
 import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js'
-import type { Caller } from '../../operations/operation.ts'
+import type { Caller, From } from '../../operations/operation.ts'
 import { parseInput } from '../../operations/shape.ts'
 import type { Explain } from '../answers.ts'
 import type { OpenRequests } from './requests.ts'
 
 export interface Asking {
   caller: Caller
+  from: From
+  /** Notes a call of a tool that this caller is not offered. */
+  notOffered(tool: string): Promise<void>
   explain: Explain
   /** Aborted when the server stops. */
   closing: AbortSignal

@@ -2,10 +2,13 @@ import type { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import type { Fleet } from '../../fleet/fleet.ts'
-import { isPrincipal } from '../../operations/authorize.ts'
+import { noteRefusal } from '../../operations/auditing.ts'
+import { isPrincipal, mayUse } from '../../operations/authorize.ts'
+import { operationNamed } from '../../operations/index.ts'
 import { actorNamed } from '../../operations/inputs.ts'
 import type { Caller } from '../../operations/operation.ts'
 import type { Explain } from '../answers.ts'
+import { fromOf } from '../from.ts'
 import { idempotencyKey } from '../key.ts'
 import { endWithSignOut } from '../routes.ts'
 import { type Asking, loadSdk } from './answering.ts'
@@ -91,8 +94,15 @@ function asking(
     openStreams.delete(closing)
     stopLooking()
   })
+  const { caller } = request.asker!
+  const from = fromOf(request)
   return {
-    ...{ caller: request.asker!.caller, explain, closing: closing.signal, key: keyOf(request), requests },
+    ...{ caller, from, explain, closing: closing.signal, key: keyOf(request), requests },
+    notOffered: async name => {
+      const operation = operationNamed(name)
+      if (operation && !mayUse(operation, caller))
+        await noteRefusal({ fleet, caller, from }, name, {}, new Forbidden('This tool is not offered.'))
+    },
     showsForms: sessionShowsForms(request.headers[SESSION]),
   }
 }

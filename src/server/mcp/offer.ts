@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { Caller, Elicit, Progress } from '../../operations/operation.ts'
+import type { Caller, Elicit, From, Progress } from '../../operations/operation.ts'
 
 /** What an MCP endpoint offers. Its maker decides what a caller sees of it. */
 export interface Offer {
@@ -13,6 +13,8 @@ export interface Offer {
 
 /** One call of a tool. */
 export interface Call {
+  /** For the audit log. */
+  from: From
   /** Aborted when the caller is gone or the server stops. If the server stops, a quick answer still arrives. */
   signal: AbortSignal
   /** Sent to clients that asked for it. */

@@ -11,7 +11,10 @@ export function toolAnswers(sdk: Sdk, tools: readonly Tool[], asking: Asking, se
     'tools/call': answering(sdk.CallToolRequestSchema, async (params, extra) => {
       const { sendNotification } = extra
       const tool = tools.find(({ name }) => name === params.name)
-      if (!tool) throw rpcError(CODES.invalidParams, `There is no tool ${params.name}.`)
+      if (!tool) {
+        await asking.notOffered(params.name)
+        throw rpcError(CODES.invalidParams, `There is no tool ${params.name}.`)
+      }
       const progressToken = params._meta?.progressToken
       const signal = AbortSignal.any([extra.signal, closing])
       const elicit: Elicit = async ({ message, ...form }, patience) => {
@@ -24,6 +27,7 @@ export function toolAnswers(sdk: Sdk, tools: readonly Tool[], asking: Asking, se
       try {
         const answer = await tool.run(caller, parseInput(tool, withoutNulls(tool, params.arguments ?? {})), {
           key,
+          from: asking.from,
           signal,
           ...(tool.long && asking.showsForms && { elicit }),
           progress: ({ done, total, message }) => {

@@ -40,6 +40,9 @@ export const MIGRATIONS: readonly Migration[] = [
   countRecords,
   // By when they became ready.
   renewIndexes,
+  // The audit log.
+  createTables,
+  countRecords,
 ]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`

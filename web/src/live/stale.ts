@@ -117,6 +117,8 @@ export const STALE: { [N in Name]?: Touches<N> } = {
       'limit_reached',
     )(event),
   list_devices: about('device_', 'principal_'),
+  // Every command has one, and nobody reads faster than the page looks again.
+  list_audit: ({ actor }) => actor !== 'fleet',
   list_people: about('principal_', 'token_', 'device_signed_in'),
   list_names: about('principal_'),
   list_tokens: about('token_', 'principal_'),

@@ -9,11 +9,18 @@ const OTHERS = [
   { value: 'plugin', label: 'Plugins' },
 ]
 
-/** Whose doings to show. Not offered while there is only one person. */
-export function ByWhom({ value, set }: { value: string | null; set(value: string | null): void }) {
+interface ByWhomProps {
+  value: string | null
+  set(value: string | null): void
+  /** Also while there is only one person. */
+  always?: boolean
+}
+
+/** Whose doings to show. */
+export function ByWhom({ value, set, always = false }: ByWhomProps) {
   const me = useMe()
   const names = useAsk('list_names', {}).data?.names ?? []
-  if (!names.length && !value) return null
+  if (!names.length && !value && !always) return null
   const isMe = (id: string | null) => (me?.kind === 'owner' ? id === null : id === me?.id)
   const people = [
     { value: 'owner', label: isMe(null) ? 'You' : 'The owner' },

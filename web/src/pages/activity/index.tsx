@@ -5,6 +5,7 @@ import { Link } from 'wouter'
 import { useAddress } from '../../kit/address.ts'
 import { ProjectChooser, useProjectNames } from '../../kit/choosers.tsx'
 import { sentenceOf } from '../../kit/event-words.ts'
+import { Export } from '../../kit/export.tsx'
 import { ChoiceInput } from '../../kit/fields.tsx'
 import { Empty, Lines, Page, Problem } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
@@ -18,7 +19,7 @@ import type { Mission } from '../../live/mending.ts'
 import { useWho } from '../../live/names.ts'
 import './activity.css'
 import { ByWhom } from './by-whom.tsx'
-import { Export } from './export.tsx'
+import { everyEvent } from './every-event.ts'
 import { grouped, type Happenings } from './grouped.ts'
 import { useHappened } from './happened.ts'
 import { GROUPS, type Group, toneOf } from './kinds.ts'
@@ -43,6 +44,7 @@ export default function ActivityPage() {
   }
   const { events, older, isPending, error, refetch } = useHappened(filter)
   const who = useWho()
+  const maySeeAudit = useMay('list_audit')
   const ids = useMemo(
     () => [...new Set(events.flatMap(({ mission_id }) => mission_id ?? []))].slice(0, MOST_MISSIONS),
     [events],
@@ -74,7 +76,16 @@ export default function ActivityPage() {
           'Everything that happened, newest first'
         )
       }
-      actions={<Export filter={filter} />}
+      actions={
+        <>
+          {maySeeAudit && (
+            <Button variant="soft" color="gray" highContrast asChild>
+              <Link href="/audit">Audit log</Link>
+            </Button>
+          )}
+          <Export file="activity.jsonl" what="events" read={() => everyEvent(filter)} />
+        </>
+      }
     >
       <div className="activity-filters">
         <ProjectChooser value={address.get('project')} set={project => address.set({ project })} none="All projects" />

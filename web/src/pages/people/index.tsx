@@ -1,6 +1,7 @@
 import { Badge, Button, DropdownMenu, IconButton, Table } from '@radix-ui/themes'
 import { Bot, Ellipsis, Plus, UserPlus, Users } from 'lucide-react'
 import { useState } from 'react'
+import { Link } from 'wouter'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
@@ -38,6 +39,9 @@ export default function People() {
       actions={
         <>
           {invite}
+          <Button variant="soft" color="gray" highContrast asChild>
+            <Link href="/audit">Audit log</Link>
+          </Button>
           <Button variant="soft" highContrast onClick={() => setOpen({ what: 'service' })}>
             <Plus size={16} /> Add a service
           </Button>
