@@ -4,20 +4,15 @@ import { join } from 'node:path'
 import { which } from '../agents/detect.ts'
 import { startInBackground } from '../daemon/background.ts'
 import { answeringServer } from '../daemon/running.ts'
-import { NotAllowed } from '../domain/errors.ts'
 import { type Home, OPEN_PAGE, openHome } from '../platform/home.ts'
 import { openKeys } from '../platform/keys.ts'
 import { signInUrl } from '../platform/tokens.ts'
 import type { Cli } from './command.ts'
-import { homeOf, namedServer } from './server.ts'
+import { homeHere } from './server.ts'
 
 /** Opens the dashboard in the person's browser, or prints the link where there is none. */
 export async function openDashboard({ terminal, where }: Cli, { link }: { link: boolean }): Promise<undefined> {
-  if (namedServer(where))
-    throw new NotAllowed('fleet open works with the fleet of a home, not with a server that is named by its address.', {
-      try: 'On the machine of that server: fleet open --link',
-    })
-  const home = openHome(homeOf(where))
+  const home = openHome(homeHere(where, 'fleet open'))
   const running = (await answeringServer(home)) ?? (await startInBackground(home, where))
   const sign_in_url = await signInUrl(openKeys(home), running.url, Date.now())
   const opener = link || terminal.json ? undefined : await openerFor(where.env)

@@ -95,7 +95,7 @@ const COMMANDS: readonly Added[] = [
   ['operate', 'config', program => addConfig(program)],
   ['operate', 'backup restore', program => addBackup(program)],
   ['operate', 'phone device', program => addDevices(program)],
-  ['operate', 'user role token whoami', program => addPeople(program)],
+  ['operate', 'login logout whoami user role token', program => addPeople(program)],
   ['operate', 'audit', program => addAudit(program)],
   ['operate', 'host', program => addHost(program)],
   ['operate', 'call', program => addCall(program)],
@@ -118,7 +118,7 @@ export function makeProgram(only?: string): Command {
     .addHelpCommand(helpCommand())
     .option('--json', 'print JSON')
     .option('--home <folder>', 'the home of the fleet (default: $FLEET_HOME or ~/.flotilla)')
-    .option('--url <address>', 'ask the server at this address (default inside a session: $FLEET_URL)')
+    .option('--url <address>', 'ask the server at this address (default: $FLEET_URL, or the fleet of fleet login)')
   const named = COMMANDS.filter(([, names]) => only && names.split(' ').includes(only))
   for (const [group, , add] of named.length ? named : COMMANDS) {
     program.commandsGroup(GROUPS[group])

@@ -4,6 +4,8 @@ import type { Project } from '../domain/records/project.ts'
 import { type FolderLocation, locate } from '../git/locate.ts'
 import { requireNameable } from '../git/repository.ts'
 import type { Cli } from './command.ts'
+import { isThisMachine } from './logins.ts'
+import { namedServer } from './server.ts'
 
 export const projectsAt = async (cli: Cli, path: string): Promise<Project[]> =>
   (await cli.ask<{ projects: Project[] }>('list_projects', { path })).projects
@@ -38,6 +40,11 @@ export async function projectHere(cli: Cli): Promise<Here> {
       try: 'Go to a repository, create one with git init, or choose a project: --project <name>',
     })
   const path = location.main ?? location.top
+  const named = namedServer(cli.where)
+  if (named && !isThisMachine(named))
+    throw new NotAllowed(`${path} is no project of the fleet at ${named}, which works in folders of its own machine.`, {
+      try: 'Choose one of its projects: --project <name>. See fleet project list',
+    })
   try {
     const project = await cli.ask<Project>('create_project', { path })
     tellOtherName(cli, project)

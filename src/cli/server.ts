@@ -1,5 +1,7 @@
+import { NotAllowed } from '../domain/errors.ts'
 import type { Item } from '../operations/operation.ts'
 import { homePath } from '../platform/home.ts'
+import { loginTo } from './logins.ts'
 
 /** How a command calls an operation, here or on a server. */
 export interface Client {
@@ -18,9 +20,25 @@ export interface Where {
   note(line: string): void
 }
 
-/** The server that a person or the environment named; undefined: the one of the home, if any. */
-export const namedServer = (where: Pick<Where, 'home' | 'url' | 'env'>): string | undefined =>
-  where.url ?? (where.home ? undefined : where.env.FLEET_URL)
+/**
+ * The server that a person or the environment named, or that this terminal is signed in to; undefined: the one of the
+ * home, if any.
+ */
+export function namedServer({ home, url, env }: Pick<Where, 'home' | 'url' | 'env'>): string | undefined {
+  if (url) return url
+  if (home) return undefined
+  return env.FLEET_URL || (env.FLEET_HOME ? undefined : loginTo(env)?.url)
+}
+
+/** For what works with the files of a home: it must be one of this machine. */
+export function homeHere(where: Pick<Where, 'home' | 'url' | 'env'>, what: string): string {
+  const named = namedServer(where)
+  if (named)
+    throw new NotAllowed(`${what} works with the files of a home, and ${named} is asked over the network.`, {
+      try: 'Run it on the machine of that server, or name a home on this one: fleet --home <folder> …',
+    })
+  return homeOf(where)
+}
 
 export const homeOf = (where: Pick<Where, 'home' | 'env'>): string =>
   where.home ? homePath({ FLEET_HOME: where.home }) : homePath(where.env)

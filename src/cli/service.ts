@@ -11,7 +11,7 @@ import { PROGRAM_FOLDER } from '../platform/version.ts'
 import { removeFile, replaceText, textOf } from '../platform/whole-files.ts'
 import type { Cli } from './command.ts'
 import { EXIT } from './exit.ts'
-import { homeOf, namedServer } from './server.ts'
+import { homeHere } from './server.ts'
 import { type Manager, managerFor } from './service-managers.ts'
 
 /** What was written, so that exactly that is taken away. */
@@ -34,9 +34,7 @@ interface Place {
 }
 
 async function placeOf({ where }: Cli): Promise<Place> {
-  if (namedServer(where))
-    throw new NotAllowed('A service runs the fleet of a home on this machine.', { try: 'Run it on that machine.' })
-  const home = openHome(homeOf(where))
+  const home = openHome(homeHere(where, 'fleet service'))
   const isUsual = home.path === homePath({ FLEET_HOME: join(where.env.HOME || homedir(), '.flotilla') })
   return { home, manager: await managerFor(where.env, isUsual ? '' : home.id.slice(0, 12)) }
 }

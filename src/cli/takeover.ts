@@ -8,6 +8,7 @@ import type { SessionView } from '../operations/views.ts'
 import { identityOf } from '../runner/processes.ts'
 import type { Cli } from './command.ts'
 import { EXIT, exitOfMission } from './exit.ts'
+import { homeHere } from './server.ts'
 import { type Detail, tellMission } from './show-mission.ts'
 
 const LOOK_EVERY_MS = 100
@@ -30,6 +31,7 @@ export async function takeOver(cli: Cli, ref: string, wish: Wish): Promise<numbe
     throw new NotAllowed('Taking over a mission needs a terminal.', {
       try: 'fleet mission resume <mission> --message "…"',
     })
+  homeHere(cli.where, 'Taking over a mission in a terminal')
   const client = await cli.client()
   const terminal = identityOf(process.pid)
   if (!terminal) throw new Unfit('This process was not found on this machine.')

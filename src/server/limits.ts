@@ -42,6 +42,10 @@ export const REQUESTS_OF_SESSIONS: Rate = { burst: 2000, perSecond: 400 }
 export const FAILED_SIGN_INS: Rate = { burst: 20, perSecond: 0.2 }
 /** Each JWT has a record until it ends. An agent needs one a day. */
 export const EXCHANGES: Rate = { burst: 100, perSecond: 1 }
+/** Terminals that ask to be signed in, by address. */
+export const TERMINAL_REQUESTS: Rate = { burst: 20, perSecond: 0.2 }
+/** Codes of terminals that one person types. */
+export const CODE_TRIES: Rate = { burst: 20, perSecond: 0.2 }
 /** For one name, from all addresses together. */
 export const PASSWORDS_FOR_NAME: Rate = { burst: 100, perSecond: 0.5 }
 /** Open streams of one person or service. */
@@ -54,6 +58,8 @@ export class Limits {
   readonly #failures = new Buckets(FAILED_SIGN_INS)
   readonly #names = new Buckets(PASSWORDS_FOR_NAME)
   readonly #exchanges = new Buckets(EXCHANGES)
+  readonly #terminals = new Buckets(TERMINAL_REQUESTS)
+  readonly #codes = new Buckets(CODE_TRIES)
   readonly #streams = new Map<string, number>()
 
   /** Throws if the caller asks too often. */
@@ -87,6 +93,14 @@ export class Limits {
 
   requireExchange(caller: Caller): void {
     requireNone(this.#exchanges.take('id' in caller ? caller.id : caller.kind, Date.now()))
+  }
+
+  requireTerminalRequest(address: string): void {
+    requireNone(this.#terminals.take(address, Date.now()))
+  }
+
+  requireCodeTry(caller: Caller): void {
+    requireNone(this.#codes.take('id' in caller ? caller.id : caller.kind, Date.now()))
   }
 
   /** Called before a password is tried, because each try takes time and memory. */

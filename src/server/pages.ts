@@ -7,7 +7,9 @@ import { Unauthorized } from '../domain/errors.ts'
 import type { Ask } from '../fleet/commands.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { signOutDevice } from '../fleet/people/devices.ts'
-import { deviceOf } from '../operations/operation.ts'
+import { revokeToken } from '../fleet/people/tokens.ts'
+import { actorNamed } from '../operations/inputs.ts'
+import { deviceOf, tokenOf } from '../operations/operation.ts'
 import type { ErrorPages } from './answers.ts'
 import { dropOldCookie, hasOldCookie, keyIn, signIn, signInWithPassword } from './auth.ts'
 import { type Asset, readDashboard } from './dashboard.ts'
@@ -25,6 +27,7 @@ const FILES = {
   'dom.js': 'text/javascript; charset=utf-8',
   'docs.js': 'text/javascript; charset=utf-8',
   'sign-in.js': 'text/javascript; charset=utf-8',
+  'device.js': 'text/javascript; charset=utf-8',
   'proof.js': 'text/javascript; charset=utf-8',
   'sha256.js': 'text/javascript; charset=utf-8',
 }
@@ -59,8 +62,10 @@ interface Parts {
 export function addPages(app: FastifyInstance, { fleet, proofs, limits }: Parts): void {
   addSignIn(app, { fleet, proofs, limits })
 
-  const docs = page('docs.html')
-  app.get('/docs', OPEN_PAGE, async (_, reply) => reply.type(HTML).send(withChallenge(docs, proofs)))
+  for (const name of ['docs', 'device']) {
+    const text = page(`${name}.html`)
+    app.get(`/${name}`, OPEN_PAGE, async (_, reply) => reply.type(HTML).send(withChallenge(text, proofs)))
+  }
   for (const [name, type] of Object.entries(FILES)) {
     const text = page(name)
     app.get(`/pages/${name}`, OPEN, async (_, reply) => reply.type(type).send(text))
@@ -103,8 +108,9 @@ function addSignIn(app: FastifyInstance, { fleet, proofs, limits }: Parts): void
   })
   app.post('/sign-out', async (request, reply) => {
     const { caller } = request.asker!
-    const device = deviceOf(caller)
+    const [device, token] = [deviceOf(caller), tokenOf(caller)]
     if (device) await signOutDevice(fleet, await signOutBy(fleet, device), device)
+    if (token) await revokeToken(fleet, { operation: 'revoke_token', actor: actorNamed(caller) }, token)
     return reply.code(204).send()
   })
 }

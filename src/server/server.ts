@@ -26,6 +26,7 @@ import { addOperations } from './routes.ts'
 import { SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts'
 import { addSockets } from './sockets.ts'
 import { STREAM_LIMITS, type StreamLimits } from './sse.ts'
+import { addTerminals } from './terminals.ts'
 
 export interface ServerOptions {
   host?: string
@@ -91,6 +92,7 @@ export async function serve(
   addWatching(app, fleet)
   addPages(app, { fleet, proofs, limits })
   addExchange(app, { fleet, limits })
+  addTerminals(app, { fleet, limits })
   addOpenapi(app, operations)
   addOperations(app, operations, {
     fleet,

@@ -18,7 +18,7 @@ import { openStore, storeOf } from '../../src/store/index.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 export const NODE = join(ROOT, 'node_modules/node/bin/node')
-const LAUNCHER = join(ROOT, 'bin/fleet.js')
+export const LAUNCHER = join(ROOT, 'bin/fleet.js')
 
 /** The full run multiplies every count by this. */
 export const FULL = process.env.FLEET_TEST_SCALE === 'full'

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { does } from '../command.ts'
 import { EXIT } from '../exit.ts'
+import { homeHere } from '../server.ts'
 
 export function addAbout(program: Command): void {
   does(program.command('status').description('show what runs, what waits for you, and what to do next'), async cli =>
@@ -14,6 +15,7 @@ export function addAbout(program: Command): void {
     .option('--retry', 'retry now everything the fleet is stuck on')
   does(doctor, async (cli, _, options) => {
     const { examine, repairStore } = await import('../doctor.ts')
+    homeHere(cli.where, 'fleet doctor')
     if (options.repair) repairStore(cli.where)
     if (options.retry) await cli.ask('retry_faults', {})
     const findings = await examine(cli.where)

@@ -2,7 +2,7 @@ import { constants, setPriority } from 'node:os'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type Cli, does } from '../command.ts'
-import { homeOf } from '../server.ts'
+import { homeHere } from '../server.ts'
 import { size } from '../show.ts'
 
 export function addBackup(program: Command): void {
@@ -15,7 +15,7 @@ export function addBackup(program: Command): void {
     const { backUp } = await import('../../backup/make.ts')
     makeWay()
     const to = resolve(cli.terminal.streams.cwd, file!)
-    const { files, ...manifest } = await backUp(homeOf(cli.where), to, options.withTokens === true)
+    const { files, ...manifest } = await backUp(homeHere(cli.where, 'fleet backup'), to, options.withTokens === true)
     const sizes = Object.values(files).map(each => each.bytes)
     const bytes = sizes.reduce((sum, each) => sum + each, 0)
     if (cli.terminal.json) {
@@ -36,7 +36,7 @@ export function addBackup(program: Command): void {
     .option('--max-gb <number>', 'limit of the unpacked size', sizeFrom, 50)
   does(restoring, async (cli, [file], options) => {
     const { restore } = await import('../../backup/restore.ts')
-    const home = homeOf(cli.where)
+    const home = homeHere(cli.where, 'fleet restore')
     const unpaused = options.unpaused === true
     const from = resolve(cli.terminal.streams.cwd, file!)
     const { manifest, settled, powers, notTaken } = await restore(from, home, {

@@ -4,7 +4,7 @@ import { openHome } from '../../platform/home.ts'
 import { behindLinks, replaceText, textOf } from '../../platform/whole-files.ts'
 import { type Cli, does, pairFrom } from '../command.ts'
 import { knownProjectHere, projectRef } from '../project-here.ts'
-import { homeOf } from '../server.ts'
+import { homeHere } from '../server.ts'
 
 interface Answer {
   file: string
@@ -42,7 +42,7 @@ export function addConfig(program: Command): void {
 
 /** Writes a fleet.toml that names every setting. An existing one stays; with force it is kept under another name. */
 export function prepareHome({ terminal, where }: Cli, force: boolean): { file: string; written: boolean } {
-  const file = behindLinks(configurationFile(openHome(homeOf(where)).path))
+  const file = behindLinks(configurationFile(openHome(homeHere(where, 'fleet init')).path))
   const before = textOf(file)
   const written = before === undefined || force
   if (written && before !== undefined) replaceText(`${file}.old`, textOf(`${file}.old`), before)
@@ -57,7 +57,7 @@ export const settingsFrom = (pairs: readonly string[]): Record<string, string> =
   Object.fromEntries(pairs.map(pair => pairFrom(pair, 'max_concurrent=8')))
 
 async function printRaw(cli: Cli): Promise<undefined> {
-  const file = configurationFile(homeOf(cli.where))
+  const file = configurationFile(homeHere(cli.where, 'fleet config show --raw'))
   const text = textOf(file)
   if (text === undefined) cli.terminal.note(`There is no ${file}. All settings have their defaults.`)
   else cli.terminal.write(cli.terminal.foreign(text))

@@ -5,6 +5,7 @@ import { AGENT_MCP } from '../../domain/records/mcp-server.ts'
 import { DEFAULT_SETS, TOOL_SETS } from '../../operations/tool-sets.ts'
 import { openHome } from '../../platform/home.ts'
 import { openKeys } from '../../platform/keys.ts'
+import { tokenFor } from '../client.ts'
 import { type Cli, collected, does } from '../command.ts'
 import type { FarSide } from '../mcp-bridge.ts'
 import { homeOf, namedServer } from '../server.ts'
@@ -30,8 +31,9 @@ async function farSide(where: Cli['where'], tools: string[] | undefined, agent: 
   const path = tools ? `/mcp?tools=${tools.map(encodeURIComponent).join(',')}` : '/mcp'
   const { FLEET_URL, FLEET_TOKEN, FLEET_SESSION } = where.env
   const named = namedServer(where)
-  if (named && FLEET_TOKEN) {
-    const find = async () => ({ url: named, token: FLEET_TOKEN })
+  if (named && (FLEET_TOKEN || !agent)) {
+    const token = await tokenFor(named, where)
+    const find = async () => ({ url: named, token })
     // A running agent has its own tools, and a token for no others.
     const isInside = agent || (FLEET_SESSION && named === FLEET_URL)
     return { find, path: isInside ? AGENT_MCP : path }
@@ -46,7 +48,6 @@ async function farSide(where: Cli['where'], tools: string[] | undefined, agent: 
   return {
     path,
     async find() {
-      if (named) return { url: named, token }
       const running = await runningServer(home)
       if (running) return { url: running.url, token }
       const { startInBackground } = await import('../../daemon/background.ts')

@@ -6,6 +6,7 @@ import { shortId } from '../../domain/ids.ts'
 import { type Grant, ROLES, type Role } from '../../domain/records/principal.ts'
 import type { people } from '../../operations/people.ts'
 import { type Cli, does } from '../command.ts'
+import { namedServer } from '../server.ts'
 import { ago } from '../show.ts'
 
 type Answer<N extends (typeof people)[number]['name']> = z.infer<
@@ -18,6 +19,25 @@ const WHO = ['<name>', 'the name, id or first letters'] as const
 
 export function addPeople(program: Command): void {
   does(program.command('whoami').description('show who you are to the fleet, and your roles'), whoAmI)
+
+  const login = program
+    .command('login')
+    .description('sign this terminal in to a fleet on another machine; you allow it in your browser')
+    .argument('<url>', 'the address of the fleet, such as https://fleet.example.com')
+    .option('--name <name>', 'what the terminal is called there (default: user@machine)')
+    .option('--insecure', 'also if the connection is not encrypted')
+  does(login, async (cli, [url], { name, insecure }) =>
+    (await import('../login.ts')).logIn(cli, {
+      url: url!,
+      name: name as string | undefined,
+      insecure: insecure === true,
+    }),
+  )
+  const logout = program
+    .command('logout')
+    .description('sign this terminal out: end its token at the server, and forget it here')
+    .argument('[url]', 'the address of the fleet (default: the one that commands ask)')
+  does(logout, async (cli, [url]) => (await import('../login.ts')).logOut(cli, url))
 
   const user = program.command('user').description('manage the people and services that use this fleet with you')
   const invite = user
@@ -171,7 +191,11 @@ async function invitePerson(cli: Cli, name: string, roles: string[] | undefined)
 async function whoAmI(cli: Cli): Promise<undefined> {
   const answer = await cli.ask<Answer<'who_am_i'>>('who_am_i', {})
   const words = answer.kind === 'owner' ? 'may do everything' : await rolesInWords(cli, answer.grants)
-  cli.terminal.tell(answer, () => cli.terminal.print(`${cli.terminal.foreign(answer.name)}: ${words}`))
+  const at = namedServer(cli.where)
+  cli.terminal.tell(answer, () => {
+    cli.terminal.print(`${cli.terminal.foreign(answer.name)}: ${words}`)
+    if (at) cli.terminal.note(`at ${at}`)
+  })
   return undefined
 }
 

@@ -14,7 +14,7 @@ const say = why => {
 function goOn() {
   const next = sessionStorage.getItem('after-sign-in') ?? '/'
   sessionStorage.removeItem('after-sign-in')
-  location.replace(next.startsWith('/') && !next.startsWith('//') ? next : '/')
+  location.replace(new URL(next, location.origin).origin === location.origin ? next : '/')
 }
 
 for (const form of document.forms)
