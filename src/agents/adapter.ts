@@ -312,6 +312,7 @@ export type SessionReason =
   | 'hand_over'
   | 'takeover'
   | 'children'
+  | 'mail'
 
 export type Outcome =
   | 'completed'

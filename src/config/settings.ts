@@ -27,6 +27,7 @@ export const SECTIONS = [
   'Defaults for missions',
   'Budget and quota',
   'Sessions',
+  'Teams',
   'Take-over and editor',
   'Claude Code',
   'Projects',
@@ -143,6 +144,28 @@ export const SETTINGS = {
     title: 'Quota limit',
     summary:
       "How much of a provider's quota may be used. Beyond it, nothing new of that provider starts until the quota is reset.",
+  }),
+  mailHops: setting('FLEET_MAIL_HOPS', whole(1, 1_000_000), 8, {
+    section: 'Teams',
+    title: 'Messages in a row',
+    summary: 'How many messages of agents may follow each other in one thread before a person must release the next.',
+  }),
+  mailPerMinute: setting('FLEET_MAIL_PER_MINUTE', whole(1, 1_000_000), 6, {
+    section: 'Teams',
+    title: 'Messages per minute',
+    summary:
+      'How many messages an agent may send to the same member in a minute before a person must release the next.',
+  }),
+  wakesPerHour: setting('FLEET_WAKES_PER_HOUR', whole(1, 1_000_000), 20, {
+    section: 'Teams',
+    title: 'Wakes per hour',
+    summary: 'How often mail may wake a member within an hour. Further mail waits.',
+  }),
+  replyWithin: setting('FLEET_REPLY_WITHIN', whole(1, 2_592_000, 'seconds'), 3600, {
+    section: 'Teams',
+    title: 'Time to reply',
+    summary:
+      'After this time without a reply, a member is reminded; after the same time again its lead is told, and then you.',
   }),
   graceSeconds: setting('FLEET_STOP_GRACE', whole(0, 600, 'seconds'), 5, {
     section: 'Sessions',

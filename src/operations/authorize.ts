@@ -20,6 +20,8 @@ export const NAMED: Readonly<Record<string, Collection | null>> = {
   schedule_id: 'schedules',
   report_id: 'reports',
   rule_id: 'approval_rules',
+  team_id: 'teams',
+  mail_id: 'mail',
   // Part of a project's own record.
   server_id: null,
 }

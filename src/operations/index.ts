@@ -17,6 +17,7 @@ import { insideContext } from './inside-context.ts'
 import { integrations } from './integrations.ts'
 import { live } from './live.ts'
 import { loops } from './loops.ts'
+import { mail } from './mail.ts'
 import { mcpServers } from './mcp-servers.ts'
 import { metrics } from './metrics.ts'
 import { missions } from './missions.ts'
@@ -41,6 +42,7 @@ import { spending } from './spending.ts'
 import { system } from './system.ts'
 import { takeovers } from './takeover.ts'
 import { talk } from './talk.ts'
+import { teams } from './teams.ts'
 import { templates } from './templates.ts'
 import { terminals } from './terminals.ts'
 import { transcripts } from './transcripts.ts'
@@ -69,6 +71,8 @@ const forPeople = [
   ...transcripts,
   ...diffs,
   ...talk,
+  ...teams,
+  ...mail,
   ...approvals,
   ...agentTest,
   ...plans,

@@ -11,7 +11,7 @@ const FLEET_ONLY: readonly Permission[] = [
   'metrics.read',
 ]
 
-const EVERYBODY: readonly Permission[] = ['self.manage', 'system.read', 'projects.read', 'missions.read']
+const EVERYBODY: readonly Permission[] = ['self.manage', 'system.read', 'projects.read', 'missions.read', 'teams.read']
 const READER: readonly Permission[] = [...EVERYBODY, 'reports.read', 'transcripts.read', 'costs.read']
 
 const ALL = Object.keys(PERMISSIONS) as Permission[]
@@ -30,9 +30,10 @@ export const ROLE_PERMISSIONS: Readonly<Record<Role, ReadonlySet<Permission>>> =
   coordinator: new Set<Permission>([
     ...READER,
     ...(['missions.create', 'missions.run', 'missions.review', 'comments.write', 'messages.send'] as const),
+    ...(['mail.send', 'mail.broadcast'] as const),
     ...(['questions.answer', 'plans.run', 'workflows.run', 'loops.run', 'schedules.write'] as const),
   ]),
-  worker: new Set<Permission>([...EVERYBODY, 'reports.read', 'comments.write', 'missions.create']),
+  worker: new Set<Permission>([...EVERYBODY, 'reports.read', 'comments.write', 'missions.create', 'mail.send']),
   merger: new Set<Permission>([...READER, 'comments.write', 'missions.review', 'missions.land']),
   monitor: new Set<Permission>([...READER, 'system.inspect', 'metrics.read']),
 }

@@ -12,6 +12,7 @@ import { Schedule } from '../domain/records/schedule.ts'
 import { NO_USAGE } from '../domain/records/session.ts'
 import { SideProcess } from '../domain/records/side-process.ts'
 import { Message, Question } from '../domain/records/talk.ts'
+import { Delivery, Mail, Member, Team } from '../domain/records/team.ts'
 import { Workflow } from '../domain/records/workflow.ts'
 import { aMission, aProject, aReport, aSession, NOW } from '../domain/samples.testkit.ts'
 import type { Fleet } from '../fleet/fleet.ts'
@@ -36,6 +37,9 @@ export const refsOf = (project: string): Readonly<Record<string, string>> => ({
   schedule_id: `${project}-schedule`,
   report_id: `${project}-report`,
   rule_id: `${project}-rule`,
+  team_id: `${project}-team`,
+  mail_id: `${project}-mail`,
+  member: `${project}-member`,
   server_id: `${project}-server`,
   first: `${project}-review`,
   second: `${project}-done`,
@@ -79,6 +83,13 @@ export async function fill(fleet: Fleet, project: string): Promise<void> {
   const session_id = `${project}-ended`
   const within = { ...of, mission_id, session_id }
   const text = { inline: project }
+  const team_id = `${project}-team`
+  const seat = { handle: `${project}-member`, member_id: `${project}-member`, is_agent: true }
+  const letter = { thread: `${project}-mail`, team_id, from: { member_id: null, handle: 'fleet', role: 'f' }, order: 1 }
+  const onItsWay = {
+    ...{ mail_id: letter.thread, team_id, member_id: seat.member_id, state: 'queued', needs: 'none' },
+    ...{ wakes: false, order: 1 },
+  }
   const missions = (['queued', 'review', 'done', 'failed', 'running', 'landing'] as const).map(status =>
     aMission({
       ...of,
@@ -126,6 +137,10 @@ export async function fill(fleet: Fleet, project: string): Promise<void> {
     put('processes', SideProcess.parse({ ...within, ...SHOWN, id: `${project}-process`, command: project }), 'absent'),
     put('plans', Plan.parse({ ...within, id: `${project}-plan`, status: 'proposed', goal: text }), 'absent'),
     put('loops', Loop.parse({ ...of, id: `${project}-loop`, goal: text, status: 'paused' }), 'absent'),
+    put('teams', Team.parse({ ...of, id: team_id, name: `team-of-${project}`, roster: [seat] }), 'absent'),
+    put('members', Member.parse({ ...of, ...seat, id: seat.member_id, team_id, role: 'worker' }), 'absent'),
+    put('mail', Mail.parse({ ...of, ...letter, id: letter.thread, to: [seat.handle], body: text }), 'absent'),
+    put('deliveries', Delivery.parse({ ...of, ...onItsWay, id: `${project}-delivery`, from: 'fleet' }), 'absent'),
     put('spending', Spending.parse({ ...NO_USAGE, ...of, ...SPENT, id: `${project}-spending` }), 'absent'),
     put('audit', AuditEntry.parse({ ...ASKED, ...within, id: `${project}-entry` }), 'absent'),
     put(

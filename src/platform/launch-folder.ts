@@ -35,6 +35,8 @@ const LAUNCH_FILES = {
   /** The state in which the conversation began. */
   dialogue: 'dialogue.json',
   prompt: 'prompt',
+  /** For a team member: its mail, a JSON object per line. */
+  mail: 'mail.jsonl',
   /** The folder of the images that belong to the prompt. */
   images: 'images',
   /** The report that the agent may write. */

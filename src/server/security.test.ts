@@ -1,7 +1,9 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { INSIDE, OPERATIONS } from '../operations/index.ts'
+import { mail } from '../operations/mail.ts'
 import { jsonSchema, routeOf } from '../operations/shape.ts'
+import { teams } from '../operations/teams.ts'
 import { aServer, type Running } from './server.testkit.ts'
 
 /** Calls every operation in every way that must be refused. None of these calls may reach `run`. */
@@ -93,7 +95,8 @@ describe('on every operation', () => {
     const forOwners = WALK.filter(({ forAgents }) => !forAgents)
     expect(await statuses(running, { token }, forOwners)).toEqual(everywhere(403, forOwners))
     // An operation about the caller itself names nobody else; test/fleet/sessions/inside.test.ts checks its answers.
-    const inside = INSIDE.map(({ name }) => name)
+    // Mail is about the caller's own team: test/fleet/teams/walls.test.ts.
+    const inside = [...INSIDE, ...mail, ...teams].map(({ name }) => name)
     await statuses(
       running,
       { token },

@@ -6,7 +6,7 @@ import { Device } from '../domain/records/device.ts'
 import { Fault } from '../domain/records/fault.ts'
 import { Counts, FleetState, Provider, Receipt, Spending } from '../domain/records/fleet.ts'
 import { isLoopOver, Loop } from '../domain/records/loop.ts'
-import { Comment, Evidence, isToSend, Mission } from '../domain/records/mission.ts'
+import { Comment, Evidence, isListed, isToSend, Mission } from '../domain/records/mission.ts'
 import { Notification, NotificationSettings } from '../domain/records/notification.ts'
 import { Plan } from '../domain/records/plan.ts'
 import { PluginRecord } from '../domain/records/plugin.ts'
@@ -18,9 +18,11 @@ import { Session } from '../domain/records/session.ts'
 import { SideProcess } from '../domain/records/side-process.ts'
 import { LeaseRecord, Migrated } from '../domain/records/store.ts'
 import { Message, Question } from '../domain/records/talk.ts'
+import { Delivery, Mail, Member, Team } from '../domain/records/team.ts'
 import { Template } from '../domain/records/template.ts'
 import { Workflow } from '../domain/records/workflow.ts'
 import { isOver } from '../domain/rules/delegation.ts'
+import { isClosed } from '../domain/rules/mail.ts'
 import { isAskedAbout } from '../domain/rules/pull-request.ts'
 
 /** The keys a record is found by in one index; several for a list such as tags, none to stay out of it. */
@@ -49,16 +51,16 @@ export const COLLECTIONS = {
     deleting: p => (p.deleting ? [[p.created_at]] : []),
   }),
   missions: declare(() => Mission, {
-    created: m => [[m.created_at]],
-    project: m => [[m.project_id, m.created_at]],
-    status: m => [[m.status, m.created_at]],
-    project_status: m => [[m.project_id, m.status, m.created_at]],
+    created: m => (isListed(m) ? [[m.created_at]] : []),
+    project: m => (isListed(m) ? [[m.project_id, m.created_at]] : []),
+    status: m => (isListed(m) ? [[m.status, m.created_at]] : []),
+    project_status: m => (isListed(m) ? [[m.project_id, m.status, m.created_at]] : []),
     tag: m => m.tags.map(tag => [tag, m.created_at]),
     tag_status: m => m.tags.map(tag => [tag, m.status, m.created_at]),
     tag_project: m => m.tags.map(tag => [tag, m.project_id, m.created_at]),
     /** By the time they ended. */
-    ended: m => (isOver(m) && m.ended_at ? [[m.ended_at]] : []),
-    project_ended: m => (isOver(m) && m.ended_at ? [[m.project_id, m.ended_at]] : []),
+    ended: m => (isListed(m) && isOver(m) && m.ended_at ? [[m.ended_at]] : []),
+    project_ended: m => (isListed(m) && isOver(m) && m.ended_at ? [[m.project_id, m.ended_at]] : []),
     parent: m => (m.parent_mission_id ? [[m.parent_mission_id, m.created_at]] : []),
     dependency: m => m.depends_on.map(id => [id]),
     /** Queued with every dependency met, in the order in which they start: highest priority, then oldest. */
@@ -142,6 +144,34 @@ export const COLLECTIONS = {
   loops: declare(() => Loop, {
     project: l => [[l.project_id, l.created_at]],
     active: l => (isLoopOver(l) ? [] : [[l.created_at]]),
+  }),
+  teams: declare(() => Team, {
+    created: t => (t.ended_at ? [] : [[t.created_at]]),
+    project: t => (t.ended_at ? [] : [[t.project_id, t.created_at]]),
+    /** Also those that were deleted. */
+    name: t => [[t.name.toLowerCase(), t.created_at]],
+  }),
+  members: declare(() => Member, {
+    team: m => (m.dismissed_at ? [] : [[m.team_id, m.created_at]]),
+    /** Also those that were dismissed. */
+    ever: m => [[m.team_id, m.created_at]],
+    held: m => (m.held?.until && !m.dismissed_at ? [[m.held.until]] : []),
+  }),
+  mail: declare(() => Mail, {
+    team: m => [[m.team_id, m.order]],
+    thread: m => [[m.thread, m.order]],
+  }),
+  deliveries: declare(() => Delivery, {
+    mail: d => [[d.mail_id, d.order]],
+    member: d => [[d.member_id, d.order]],
+    /** Can be handed over now. */
+    queued: d => (d.state === 'queued' && d.held === null ? [[d.member_id, d.order]] : []),
+    held: d => (d.state === 'queued' && d.held !== null ? [[d.team_id, d.order]] : []),
+    /** Still to be heard, or answered. */
+    open: d => (isClosed(d) ? [] : [[d.member_id, d.order]]),
+    session: d => (d.session_id ? [[d.session_id, d.order]] : []),
+    due: d => (d.due_at && !isClosed(d) ? [[d.due_at]] : []),
+    pair: d => [[d.from, d.member_id, d.order]],
   }),
   plugins: declare(() => PluginRecord, {}),
   templates: declare(() => Template, { name: t => [[t.name.toLowerCase()]] }),

@@ -28,7 +28,8 @@ export function addMcp(program: Command): void {
 
 /** The named server, or the server of this home that runs at the time of a call. */
 async function farSide(where: Cli['where'], tools: string[] | undefined, agent: boolean): Promise<FarSide> {
-  const path = tools ? `/mcp?tools=${tools.map(encodeURIComponent).join(',')}` : '/mcp'
+  const sets = tools ? `?tools=${tools.map(encodeURIComponent).join(',')}` : ''
+  const path = `/mcp${sets}`
   const { FLEET_URL, FLEET_TOKEN, FLEET_SESSION } = where.env
   const named = namedServer(where)
   if (named && (FLEET_TOKEN || !agent)) {
@@ -36,7 +37,7 @@ async function farSide(where: Cli['where'], tools: string[] | undefined, agent: 
     const find = async () => ({ url: named, token })
     // A running agent has its own tools, and a token for no others.
     const isInside = agent || (FLEET_SESSION && named === FLEET_URL)
-    return { find, path: isInside ? AGENT_MCP : path }
+    return { find, path: isInside ? `${AGENT_MCP}${sets}` : path }
   }
   if (agent)
     throw new NotAllowed('FLEET_URL and FLEET_TOKEN are missing: this command only works inside a session.', {

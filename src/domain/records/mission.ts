@@ -276,6 +276,11 @@ export const Mission = MissionSettings.extend({
     .default(null)
     .describe('the schedule that made it, and for which time'),
   planning: Id.nullable().default(null).describe('the plan that its agent makes'),
+  member: z
+    .object({ id: Id, team_id: Id })
+    .nullable()
+    .default(null)
+    .describe('the team member whose sessions belong to it; such a mission waits for mail and never lands'),
   plan_id: Id.nullable().default(null).describe('the plan it belongs to'),
   follows: Id.nullable().default(null).describe('the mission whose next steps it continues'),
   spawned: z.number().int().default(0).describe('how many sub-missions its agents have made'),
@@ -332,6 +337,10 @@ export const Mission = MissionSettings.extend({
   ended_at: Timestamp.nullable().default(null),
 })
 export type Mission = z.infer<typeof Mission>
+
+/** Whether lists and counts include it. The mission of a team member is shown with its team, unless it needs a person. */
+export const isListed = ({ member, status }: Pick<Mission, 'member' | 'status'>): boolean =>
+  member === null || status === 'needs_input' || status === 'failed'
 
 /** The result of one check at one commit. */
 export const Evidence = z.object({

@@ -68,6 +68,7 @@ export const SESSION_REASONS = [
   'hand_over',
   'takeover',
   'children',
+  'mail',
 ] as const
 export const SessionReason = z.enum(SESSION_REASONS)
 export type SessionReason = z.infer<typeof SessionReason>
@@ -93,6 +94,7 @@ export const Session = z.object({
     .int()
     .default(0)
     .describe('tokens of an earlier generation are refused, because the session was started again since'),
+  member_id: Id.nullable().default(null).describe('the team member it is a session of'),
   number: z.number().int().describe('1 for the first session of its mission'),
   reason: SessionReason,
   agent: z.string(),

@@ -12,6 +12,7 @@ export const Message = z.object({
   session_id: Id.describe('the session it was meant for'),
   author: z.string().max(120),
   text: StoredText,
+  delivery_id: Id.nullable().default(null).describe('it is mail of the team'),
   status: z
     .enum(['waiting', 'arrived', 'missed'])
     .describe('missed: the session ended first, so the next session is told'),

@@ -165,6 +165,7 @@ function completed(mission: Mission, end: Ended, by: By): Step {
       by,
     )
   }
+  if (mission.member) return life.idle(mission, by)
   if (end.unusable) return answersAgain(mission, end.unusable, by)
   if (!end.isolated) return life.done(mission, 'kept', by)
   if (!end.changed) return unchanged(mission, end, by)

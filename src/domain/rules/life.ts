@@ -1,6 +1,6 @@
 import { NotAllowed, WrongState } from '../errors.ts'
 import type { NewEvent } from '../records/event.ts'
-import type { Mission, Status, StatusReason } from '../records/mission.ts'
+import { isListed, type Mission, type Status, type StatusReason } from '../records/mission.ts'
 import type { Session, SessionReason } from '../records/session.ts'
 import { clipped, MAX_CAUSE_CHARS, MAX_REASON_CHARS, type StoredText } from '../text.ts'
 import { named } from './named.ts'
@@ -51,9 +51,11 @@ export function step(
   }
   const next = { ...mission, ...change, ...(status_reason && { status_reason }), updated_at: by.now }
   // The counts of missions by status are folded from these two.
-  const moved = next.status === mission.status ? {} : { was: mission.status, status: next.status }
+  const moved = next.status === mission.status ? {} : { was: counted(mission), status: counted(next) }
   return { mission: next, events: [about(next, kind, by, { ...extra, data: { ...moved, ...extra.data } })] }
 }
+
+const counted = (mission: Mission): Status | null => (isListed(mission) ? mission.status : null)
 
 /** While a person has taken it over, nobody else may do anything with it. */
 export function requireNotTaken({ id, taken_over }: Mission): void {
@@ -352,6 +354,27 @@ export const childrenEnded = (mission: Mission, by: By): Step =>
     { code: 'children', text: 'Its sub-missions have ended, or one of them needs a person.' },
     by,
   )
+
+/** The mission of a team member between two sessions: nothing runs until mail comes. */
+export const FOR_MAIL = { code: 'mail', text: 'It waits for mail.' } as const satisfies StatusReason
+
+export const waitsForMail = ({ status, status_reason }: Mission): boolean =>
+  status === 'waiting' && status_reason?.code === FOR_MAIL.code
+
+export const idle = (mission: Mission, by: By): Step =>
+  step(
+    mission,
+    { status: 'waiting', status_reason: FOR_MAIL, failures: 0, interruptions: 0, rate_limits: 0, hand_overs: 0 },
+    by,
+    'parked',
+    { cause: FOR_MAIL.text },
+  )
+
+/** Mail has come for its member. */
+export function woken(mission: Mission, by: By): Step {
+  if (!waitsForMail(mission)) throw new WrongState('Mission', mission.id, mission.status, ['waiting'])
+  return requeued(mission, { reason: 'mail', ready: true }, { code: 'mail', text: 'Mail has come.' }, by)
+}
 
 export const dependencyMet = (mission: Mission, on: string, by: By): Step =>
   step(mission, { ready: true }, by, 'dependency_met', { data: { on } })

@@ -13,6 +13,7 @@ const parts = (more: Partial<PromptParts> = {}): PromptParts => ({
   conflicts: [],
   baseBranch: 'main',
   remembers: false,
+  mail: '',
   handedOver: '',
   ...more,
 })

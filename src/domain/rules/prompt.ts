@@ -43,6 +43,8 @@ export interface PromptParts {
   baseBranch: string
   /** Whether the agent remembers the earlier conversation. */
   remembers: boolean
+  /** Mail of its team, quoted. */
+  mail: string
   /** What the earlier conversation wrote down, for an agent that does not remember it. */
   handedOver: string
 }
@@ -59,7 +61,12 @@ export function composePrompt(b: PromptParts): string {
         section('Handed over from the earlier conversation', b.handedOver),
         ...b.notes.map(({ title, file, text }) => section(`Notes of earlier runs: ${title} (${file})`, text)),
       ]
-  return [...opening, fromChildren(b.children), b.message && section('Added by the person in charge', b.message)]
+  return [
+    ...opening,
+    fromChildren(b.children),
+    section('Mail', b.mail),
+    b.message && section('Added by the person in charge', b.message),
+  ]
     .filter(Boolean)
     .join('\n\n')
 }
@@ -68,6 +75,7 @@ function goOn(b: PromptParts): string[] {
   if (b.reason === 'conflict') return [conflict(b)]
   if (b.reason === 'children')
     return ['You waited for your sub-missions. This is how they stand. Go on with your mission.']
+  if (b.reason === 'mail') return ['You have mail.']
   if (b.reason === 'fork')
     return [
       'This is a copy of your conversation, in a worktree of its own, which is your working directory now. Full paths from before belong to the first one: leave those files alone. Go on from here in another way.',

@@ -13,6 +13,7 @@ import { type Desk, idIn, type Reactor, type Ref, refTo } from '../reactor.ts'
 import { all, dependenciesOf, fleetState, put } from '../records.ts'
 import { sentence } from '../sentences.ts'
 import type { LiveSession } from '../sessions/live-session.ts'
+import { memberHold, ofMember } from '../teams/sessions.ts'
 import { type Budget, leftOf, overBudget, ownBudget } from './budgets.ts'
 import { defaultsOf, diskIsFull, fullSlot, modelDoubt } from './capacity.ts'
 import { holdOn } from './holds.ts'
@@ -108,7 +109,8 @@ export class Dispatcher implements Reactor {
       project,
       now: this.#fleet.now(),
       fleetPaused,
-      hold: agent === null ? null : await holdOn(this.#fleet, agent, project),
+      hold:
+        (await memberHold(this.#fleet, mission)) ?? (agent === null ? null : await holdOn(this.#fleet, agent, project)),
       full: fullSlot(
         this.#fleet,
         [...this.#runs.live.values()].map(session => session.slot),
@@ -144,7 +146,11 @@ export class Dispatcher implements Reactor {
       })
     }
     const step = life.started(mission, session, this.#by())
-    const changes: Change[] = [put('missions', step.mission, stored.version), put('sessions', session, 'absent')]
+    const changes: Change[] = [
+      put('missions', step.mission, stored.version),
+      put('sessions', session, 'absent'),
+      ...(await ofMember(this.#fleet, session)),
+    ]
     const checks: Check[] = dependencies.map(d => ({ collection: 'missions', id: d.value.id, expects: d.version }))
     const doubt = modelDoubt(this.#fleet, session.agent, session.model)
     const warning = doubt

@@ -16,7 +16,7 @@ import { defaultsOf } from './capacity.ts'
 /**
  * These continue in the worktree and on the branch of the session before, and in its conversation while that has room.
  */
-export const CONTINUES: readonly SessionReason[] = ['resume', 'conflict', 'hand_over', 'takeover', 'children']
+export const CONTINUES: readonly SessionReason[] = ['resume', 'conflict', 'hand_over', 'takeover', 'children', 'mail']
 
 type WorktreeFields = Pick<Session, 'worktree' | 'branch' | 'branch_from' | 'start_commit' | 'base_tip' | 'guard_mark'>
 
@@ -31,7 +31,9 @@ export async function planSession(fleet: Fleet, mission: Mission, project: Proje
   await requireInstalled(fleet, fleet.agents.driven({ agent, engine }))
   const reason = mission.next?.reason ?? 'first'
   const previous = mission.session_id ? (await fleet.store.get('sessions', mission.session_id))?.value : undefined
-  const continued = CONTINUES.includes(reason) && previous?.branch && previous.start_commit ? previous : undefined
+  // A member has one worktree and one conversation for life.
+  const goesOn = CONTINUES.includes(reason) || mission.member !== null
+  const continued = goesOn && previous?.branch && previous.start_commit ? previous : undefined
   const origin =
     reason === 'fork' && mission.fork_of
       ? (await fleet.store.get('sessions', mission.fork_of.session_id))?.value
@@ -47,6 +49,7 @@ export async function planSession(fleet: Fleet, mission: Mission, project: Proje
     id,
     mission_id: mission.id,
     project_id: project.id,
+    member_id: mission.member?.id ?? null,
     host: fleet.home.host,
     number: mission.sessions + 1,
     reason,
@@ -109,7 +112,10 @@ async function worktreeFieldsOf(
     })
   // Landed work is on the base branch already, so a person continues from there, in the folder of the conversation.
   const hasLanded = mission.taken_over?.was.result === 'landed'
-  if (continued && !hasLanded) {
+  // A member without work of its own sees the base branch as it is now.
+  const isStale =
+    mission.member !== null && continued?.end_commit === continued?.start_commit && tip !== continued?.start_commit
+  if (continued && !hasLanded && !isStale) {
     // In a conflict the base is merged into the branch, so changes are counted from there.
     const start_commit = reason === 'conflict' ? tip : continued.start_commit
     return {

@@ -14,8 +14,8 @@ import type { Change, Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import { type Fleet, retryOnConflict, retryUntilKnown } from '../fleet.ts'
 import { asTheyAre, current, derivedId, inOrder, put } from '../records.ts'
-import { messageTo } from '../sessions/messages.ts'
 import { coveredBy, newRule, ruleFor } from './approvals.ts'
+import { messageTo } from './messages.ts'
 
 type AgentRequest = Extract<AgentEvent, { type: 'permission' | 'question' }>
 
@@ -296,10 +296,13 @@ export async function markDelivered(fleet: Fleet, id: string, words: string | nu
     const session = await current(fleet, 'sessions', value.session_id)
     const isHeard = text !== null && session.value.status !== 'ended'
     const when = { actor: value.answered_by ?? 'fleet', now: fleet.now() }
-    const said = isHeard ? messageTo(session, derivedId('note', id), text, when) : { changes: [], events: [] }
+    const said = isHeard ? messageTo(session, derivedId('note', id), text, when) : null
     await fleet.commit('commit.answer-delivered', {
-      changes: [put('questions', { ...value, delivered: true }, version), ...said.changes],
-      events: said.events,
+      changes: [
+        put('questions', { ...value, delivered: true }, version),
+        ...(said ? [said.message, put('sessions', said.session, session.version)] : []),
+      ],
+      events: said ? [said.event] : [],
     })
   })
 }

@@ -346,7 +346,10 @@ export async function talkLeft(fleet: Fleet, mission: Mission, session: Session,
   )
   const texts = [
     ...late.map(({ value }) => inWords(value)),
-    ...(await Promise.all(unheard.map(({ value }) => fleet.blobs.read(value.text)))),
+    // Mail goes back into its queue.
+    ...(await Promise.all(
+      unheard.filter(({ value }) => !value.delivery_id).map(({ value }) => fleet.blobs.read(value.text)),
+    )),
   ]
   const withdrawn = parked ? [] : open
   return {

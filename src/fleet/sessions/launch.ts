@@ -25,6 +25,7 @@ import { notesFor } from '../missions/notes.ts'
 import { requireApprovals, requireEffort, requireImages } from '../missions/requirements.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 import { dependenciesOf, newestReport } from '../records.ts'
+import { handToPrompt } from '../teams/handing.ts'
 import { requireBudget } from './budget-rules.ts'
 import { markOf } from './environment.ts'
 import { writtenHandOver } from './hand-over.ts'
@@ -67,8 +68,10 @@ export async function prepareLaunch(
   const directory = nextLaunch(fleet.home.session(session.id), 'agent')
   const script = await fleet.blobs.read(mission.prompt)
   const remembers = session.resumes !== null && agent.can.resume
+  const mail = await handToPrompt(fleet, session)
   const prompt = composePrompt({
     reason: session.reason,
+    mail: mail.words,
     prompt: script,
     acceptanceCriteria: mission.acceptance_criteria,
     handOvers: await handOvers(fleet, mission, session),
@@ -115,6 +118,7 @@ export async function prepareLaunch(
     directory,
     files: {
       [nameOf('prompt')]: prompt,
+      ...(mission.member && { [nameOf('mail')]: mail.lines }),
       ...Object.fromEntries(pictures.map(({ name, bytes }) => [name, bytes])),
       ...dialogue,
       ...told.files,
@@ -275,6 +279,7 @@ async function environmentFor(
     FLEET_ARTIFACT_DIR: artifacts,
     FLEET_REASON: session.reason,
     FLEET_PROMPT_FILE: fileOf(directory, 'prompt'),
+    ...(mission.member && { FLEET_MAIL_FILE: fileOf(directory, 'mail') }),
     FLEET_RESULT_FILE: fileOf(directory, 'result'),
   })
 }

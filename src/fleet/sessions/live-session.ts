@@ -11,13 +11,14 @@ import { Unavailable } from '../../store/index.ts'
 import { leftOf } from '../dispatch/budgets.ts'
 import { hasDaysBudget } from '../dispatch/holds.ts'
 import type { Fleet } from '../fleet.ts'
+import { MessageDelivery } from '../questions/message-delivery.ts'
 import { current } from '../records.ts'
 import { sentence } from '../sentences.ts'
+import { PromptMail } from '../teams/handing.ts'
 import { knowledgeFor, unheldBudget } from './budget-rules.ts'
 import { endSession, type Over } from './ending.ts'
 import { commandEnvironment, markOf } from './environment.ts'
 import { limitsOf, prepareLaunch, promptOf, type SessionLimits } from './launch.ts'
-import { MessageDelivery } from './message-delivery.ts'
 import { USAGE_EVERY_MS } from './metering.ts'
 import { Observations } from './observations.ts'
 import { prepareFolder } from './prepare.ts'
@@ -63,6 +64,7 @@ export class LiveSession {
   readonly #released = Promise.withResolvers<'released'>()
   readonly #delivery: MessageDelivery
   readonly #observations: Observations
+  readonly #mail: PromptMail
   #runner: RunnerLink | null = null
   #running: Running | null = null
   #limits: SessionLimits | null = null
@@ -80,6 +82,7 @@ export class LiveSession {
       nudge: text => this.#tell({ type: 'nudge', id: `nudge-${this.id}-${Date.now()}`, text }),
       onSpent: around.onSpent,
     })
+    this.#mail = new PromptMail(fleet, session)
     this.#released.promise.catch(() => {})
     this.id = session.id
     this.projectId = session.project_id
@@ -347,6 +350,7 @@ export class LiveSession {
     const unheld = hasBudget ? unheldBudget(this.#fleet, this.#agent, model, digest) : null
     if (unheld && !this.isStopping) this.#inBackground('stop', this.stop(limited(unheld)))
     for (const [what, work] of this.#observations.read(digest)) this.#inBackground(what, work)
+    this.#inBackground('mail', this.#mail.read(digest))
   }
 
   /** Others may have spent from the same daily budget, so the limits are read again. */

@@ -10,6 +10,7 @@ import { effect } from '../../platform/effects.ts'
 import type { Fleet } from '../fleet.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 import { childrenOf } from '../records.ts'
+import { clearOfEarlier } from '../teams/sessions.ts'
 import { poolOf } from '../worktrees/pool.ts'
 import { warmUp } from '../worktrees/warming.ts'
 import { gitWithin } from './sandbox.ts'
@@ -54,6 +55,7 @@ async function prepareWorktree(fleet: Fleet, session: Session, mission: Mission,
     const named = parts.flatMap(part => (part.result === 'kept' && part.branch ? [refNamed(part.branch)] : []))
     const given = { ...givenTo(project, id), named, within }
     await convertLinked(repository, worktree!, branch!, given)
+    if (session.member_id) await clearOfEarlier(fleet, session, project)
     const warm = (place: Place) => warmUp(fleet, project, place)
     await addPlace(repository, { ...wanted, ...given, sparse: mission.sparse ?? project.sparse, warm })
     await poolOf(fleet).bringCaches(placeAt(worktree!)!, project)

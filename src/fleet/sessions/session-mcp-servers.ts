@@ -37,13 +37,29 @@ export async function attach(
       try: `Start the fleet with it, or fleet mcp-server disable ${name} --project ${project.id}`,
     })
   }
-  return { servers: { [OWN_SERVER]: ownServer(agent, url), ...chosen, ...context }, variables }
+  return { servers: { [OWN_SERVER]: ownServer(agent, url, mission), ...chosen, ...context }, variables }
 }
 
-function ownServer({ can }: Agent, url: string): McpServer {
-  if (can.mcp === 'http') return { url: `${url}${AGENT_MCP}`, headers: { Authorization: `Bearer \${FLEET_TOKEN}` } }
+/** A member of a team has the tools of its team as well. */
+function ownServer({ can }: Agent, url: string, { member }: Mission): McpServer {
+  const sets = member ? 'inside,teams' : null
+  if (can.mcp === 'http')
+    return {
+      url: `${url}${AGENT_MCP}${sets ? `?tools=${sets}` : ''}`,
+      headers: { Authorization: `Bearer \${FLEET_TOKEN}` },
+    }
   const env = { FLEET_URL: `\${FLEET_URL}`, FLEET_TOKEN: `\${FLEET_TOKEN}` }
-  return { command: [process.execPath, ...process.execArgv, process.argv[1]!, 'mcp', '--agent'], env }
+  return {
+    command: [
+      process.execPath,
+      ...process.execArgv,
+      process.argv[1]!,
+      'mcp',
+      '--agent',
+      ...(sets ? ['--tools', sets] : []),
+    ],
+    env,
+  }
 }
 
 const named = ({ name, url, headers, command, env }: ProjectServer): [string, McpServer] => [

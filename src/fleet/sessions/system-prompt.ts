@@ -5,6 +5,7 @@ import { InvalidInput } from '../../domain/errors.ts'
 import type { Mission } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
 import { CLAIMED_LISTS, Claim } from '../../domain/records/report.ts'
+import { WITH_MAIL } from '../../domain/rules/mail-prompt.ts'
 import { WITH_TOOLS } from '../../domain/rules/prompt.ts'
 import { readPlain } from '../../platform/plain-files.ts'
 import type { Fleet } from '../fleet.ts'
@@ -21,7 +22,7 @@ export function instructionsFor(
   mission: Mission,
   resultFile: string,
 ): string {
-  const reporting = agent.can.mcp !== 'no' ? WITH_TOOLS : inFile(resultFile)
+  const reporting = agent.can.mcp !== 'no' ? (mission.member ? WITH_MAIL : WITH_TOOLS) : inFile(resultFile)
   return [ofFleet(fleet), project.instructions, mission.append_system_prompt, reporting].filter(Boolean).join('\n\n')
 }
 

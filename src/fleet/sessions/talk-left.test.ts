@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { aMission, aProject, aSession, NOW } from '../../domain/samples.testkit.ts'
 import { aFleet } from '../fleet.testkit.ts'
+import { sayToMission } from '../questions/messages.ts'
 import { answerQuestion, questionId, raiseQuestion } from '../questions/questions.ts'
 import { keep, read } from '../records.testkit.ts'
 import { talkLeft } from './ending.ts'
-import { sayToMission } from './messages.ts'
 
 test('all that people said and the agent did not hear reaches the next one, however much it is', async () => {
   let seconds = 0

@@ -33,16 +33,24 @@ export const worktreeTurns = new Turns()
 /** The ref that keeps a session's commits once its branch and worktree are gone. */
 export const refOf = (session: Session): string => keptRef(session.mission_id, session.number)
 
+interface Retiring {
+  keepBranch?: boolean
+  discard?: boolean
+  /** The files may wait for the next mission. */
+  reuse?: boolean
+  /** The session that gets a new worktree at the same path. */
+  next?: Session
+}
+
 /**
  * Removes the worktree and the branch of an ended session, and of earlier sessions that worked there too. Their work
- * stays under a ref. With `reuse`, the files may wait for the next mission. Doing it again is free. Returns why the
- * worktree stays, if it does.
+ * stays under a ref. Doing it again is free. Returns why the worktree stays, if it does.
  */
 export async function retire(
   fleet: Fleet,
   session: Session,
   project: Project,
-  { keepBranch = false, discard = false, reuse = true } = {},
+  { keepBranch = false, discard = false, reuse = true, next }: Retiring = {},
 ): Promise<string | undefined> {
   if (!session.worktree || !session.branch) return undefined
   const repository = await repositoryOf(project)
@@ -56,7 +64,11 @@ export async function retire(
   if (!isKept && (place || existsSync(folderOf(session.worktree)))) await removePlace(session.worktree, repository)
   else if (!isKept) await removeWorktree(repository, session.worktree)
   const holdsBranch = keepBranch || !(await canLetGo(repository, session.branch, session.end_commit ?? ''))
-  const others = (await Array.fromAsync(all(fleet, 'sessions', 'place', [session.worktree]))).map(({ value }) => value)
+  const there = async () =>
+    (await Array.fromAsync(all(fleet, 'sessions', 'place', [session.worktree!]))).filter(
+      ({ value }) => value.id !== next?.id,
+    )
+  const others = (await there()).map(({ value }) => value)
   // The last session of each mission that worked there, because each mission's work keeps a name of its own.
   const lastOfEach = new Map([...others, session].map(each => [each.mission_id, each]))
   for (const last of lastOfEach.values()) {
@@ -64,7 +76,7 @@ export async function retire(
     if (last.end_commit) await keepRef(repository, { ref: refOf(last), oid: last.end_commit, deleteBranch })
   }
   await retryOnConflict(async () => {
-    const shared = await Array.fromAsync(all(fleet, 'sessions', 'place', [session.worktree!]))
+    const shared = await there()
     if (!shared.length) return
     // More do not fit into one commit. The last commit has the event.
     for (let i = MOST_AT_ONCE; i < shared.length; i += MOST_AT_ONCE)

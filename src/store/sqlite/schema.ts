@@ -43,6 +43,10 @@ export const MIGRATIONS: readonly Migration[] = [
   // The audit log.
   createTables,
   countRecords,
+  // Teams, their members and their mail.
+  createTables,
+  renewIndexes,
+  countRecords,
 ]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`

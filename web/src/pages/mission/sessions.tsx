@@ -19,6 +19,7 @@ const REASONS: Record<Session['reason'], string> = {
   hand_over: 'Continued in a new conversation',
   takeover: 'Taken over by you',
   children: 'Continued with the reports of its sub-missions',
+  mail: 'Woken by mail',
 }
 export function Sessions({ mission }: { mission: Detail }) {
   if (mission.sessions.length === 0)

@@ -10,6 +10,7 @@ import type { Change, Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { all, current, put } from '../records.ts'
+import { heardAsMail } from '../teams/sessions.ts'
 
 export interface Said {
   message: Message
@@ -24,31 +25,38 @@ export async function sayToMission(fleet: Fleet, ask: Ask, missionId: string, wo
     const mission = await current(fleet, 'missions', missionId)
     const session = await listening(fleet, mission.value.session_id, missionId)
     const id = newId()
-    return { subject: id, ...messageTo(session, id, text, by(fleet, ask)) }
+    const told = messageTo(session, id, text, by(fleet, ask))
+    return {
+      subject: id,
+      changes: [told.message, put('sessions', told.session, session.version)],
+      events: [told.event],
+    }
   })
   const message = (await current(fleet, 'messages', id)).value
   const { agent } = (await current(fleet, 'sessions', message.session_id)).value
   return { message, heard: fleet.agents.ofSession(agent).can.liveMessages === 'mid-turn' ? 'mid-turn' : 'next-turn' }
 }
 
-/** The changes that send a message to a session at work. The daemon delivers it. */
+/**
+ * A message to a session at work, and the session that names it, because its end looks for unheard messages. Both are
+ * written in one commit, and the daemon delivers it.
+ */
 export function messageTo(
-  { value: session, version }: Stored<Session>,
+  { value: session }: Stored<Session>,
   id: string,
   text: StoredText,
   when: By,
-): { changes: Change[]; events: NewEvent[] } {
+  deliveryId: string | null = null,
+): { message: Change; session: Session; event: NewEvent } {
   const { id: session_id, mission_id, project_id } = session
   const of = { id, mission_id, project_id, session_id }
-  const message: Message = { ...of, author: when.actor, text, status: 'waiting', created_at: when.now }
+  const author = when.actor
+  const made: Message = { ...of, author, text, delivery_id: deliveryId, status: 'waiting', created_at: when.now }
   const event = about({ id: mission_id, project_id }, 'message', when, { session_id, data: { message: id } })
-  // The session must not change before this commit. It names the message, because its end looks for unheard messages.
   return {
-    changes: [
-      put('messages', message, 'absent'),
-      put('sessions', { ...session, messages: named(session.messages, id) }, version),
-    ],
-    events: [event],
+    message: put('messages', made, 'absent'),
+    session: { ...session, messages: named(session.messages, id) },
+    event,
   }
 }
 
@@ -78,7 +86,10 @@ export async function markArrived(fleet: Fleet, message: Message): Promise<void>
       data: { message: value.id },
     })
     await fleet.commit('commit.message-arrived', {
-      changes: [put('messages', { ...value, status: 'arrived' }, version)],
+      changes: [
+        put('messages', { ...value, status: 'arrived' }, version),
+        ...(await heardAsMail(fleet, value, when.now)),
+      ],
       events: [event],
     })
   })

@@ -3,9 +3,9 @@ import type { Session } from '../../domain/records/session.ts'
 import type { Question } from '../../domain/records/talk.ts'
 import type { AgentQuestion, Words } from '../../runner/protocol.ts'
 import type { Fleet } from '../fleet.ts'
-import { inWords, markDelivered, questionsOf, raiseQuestion, wordsAfter } from '../questions/questions.ts'
 import { current } from '../records.ts'
 import { markArrived, waitingMessages } from './messages.ts'
+import { inWords, markDelivered, questionsOf, raiseQuestion, wordsAfter } from './questions.ts'
 
 /** Carries messages and answers from the records to a live session, and its questions to the records. */
 export class MessageDelivery {

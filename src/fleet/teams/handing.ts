@@ -1,0 +1,164 @@
+import type { Digest } from '../../agents/index.ts'
+import type { Session } from '../../domain/records/session.ts'
+import type { Delivery, Mail } from '../../domain/records/team.ts'
+import * as rules from '../../domain/rules/mail.ts'
+import { type Letter, lettersInWords } from '../../domain/rules/mail-prompt.ts'
+import type { Change, Stored } from '../../store/index.ts'
+import { type Fleet, retryOnConflict } from '../fleet.ts'
+import { messageTo } from '../questions/messages.ts'
+import { all, current, put } from '../records.ts'
+import { aboutTeam } from './teams.ts'
+
+/** So many messages fit into one prompt, and into the commit that hands them over. */
+const MOST_IN_PROMPT = 50
+const MOST_AT_ONCE = 20
+
+export interface HandedMail {
+  /** For the prompt. */
+  words: string
+  /** One JSON object per message, for scripts. */
+  lines: string
+}
+
+const NO_MAIL: HandedMail = { words: '', lines: '' }
+
+/**
+ * Puts queued mail into the prompt of a session that is about to start. A launch that is repeated after a crash gets
+ * what was handed to the same session before.
+ */
+export async function handToPrompt(fleet: Fleet, session: Session): Promise<HandedMail> {
+  const { member_id } = session
+  if (!member_id) return NO_MAIL
+  return retryOnConflict(async () => {
+    const before = (await handedTo(fleet, session.id)).filter(({ value }) => value.state === 'handed')
+    const room = Math.max(0, MOST_IN_PROMPT - before.length)
+    const { items } = await fleet.store.find('deliveries', { index: 'queued', equals: [member_id], limit: room + 1 })
+    const fresh = items.slice(0, room)
+    const now = fleet.now()
+    const next = fresh.map(({ value, version }) => ({
+      value: rules.handed(value, { session_id: session.id, via: 'prompt' }, now),
+      version,
+    }))
+    if (next.length)
+      await fleet.commit('commit.mail-handed', {
+        changes: next.map(({ value, version }) => put('deliveries', value, version)),
+        events: [aboutHanded(session, next)],
+      })
+    const letters = await lettersOf(fleet, [...before, ...next])
+    const more = items.length > room ? await queuedFor(fleet, member_id) : 0
+    return { words: lettersInWords(letters, more), lines: letters.map(inJson).join('') }
+  })
+}
+
+/** At most this many are counted. */
+const MOST_COUNTED = 500
+
+async function queuedFor(fleet: Fleet, memberId: string): Promise<number> {
+  const query = { index: 'queued', equals: [memberId], limit: MOST_COUNTED }
+  return (await fleet.store.find('deliveries', query)).items.length
+}
+
+export const handedTo = (fleet: Fleet, sessionId: string): Promise<Stored<Delivery>[]> =>
+  Array.fromAsync(all(fleet, 'deliveries', 'session', [sessionId]))
+
+function aboutHanded({ id, member_id, project_id }: Session, handed: readonly Stored<Delivery>[]) {
+  const { team_id } = handed[0]!.value
+  const mails = handed.map(({ value }) => value.mail_id)
+  const when = { actor: 'fleet', now: handed[0]!.value.handed_at! }
+  return aboutTeam({ id: team_id, project_id }, 'mail_handed', when, { member: member_id, mails, session: id })
+}
+
+async function lettersOf(fleet: Fleet, deliveries: readonly Stored<Delivery>[]): Promise<Letter[]> {
+  const found = await Promise.all(
+    deliveries.map(async ({ value: delivery }) => {
+      const mail = (await fleet.store.get('mail', delivery.mail_id))?.value
+      return mail && { mail, delivery, body: await fleet.blobs.read(mail.body) }
+    }),
+  )
+  return found.filter(each => each !== undefined).toSorted((one, other) => one.mail.order - other.mail.order)
+}
+
+const inJson = ({ mail, body }: Letter): string => `${JSON.stringify({ ...shown(mail), body })}\n`
+
+const shown = ({ id, thread, reply_to, from, subject, needs, priority, deadline, created_at }: Mail) => ({
+  ...{ id, thread, reply_to, from: from.handle, role: from.role, subject, needs, priority, deadline, created_at },
+})
+
+/** Tells queued mail to a session at work, as messages that its client takes during or after the turn. */
+export async function handToLive(fleet: Fleet, live: Session, queued: readonly Stored<Delivery>[]): Promise<void> {
+  await retryOnConflict(async () => {
+    const session = await current(fleet, 'sessions', live.id)
+    if (session.value.status !== 'running') return
+    const when = { actor: 'fleet', now: fleet.now() }
+    const changes: Change[] = []
+    const handed: Stored<Delivery>[] = []
+    let listener = session
+    for (const { value: listed } of queued.slice(0, MOST_AT_ONCE)) {
+      const { value, version } = await current(fleet, 'deliveries', listed.id)
+      if (value.state !== 'queued' || value.held !== null) continue
+      const [letter] = await lettersOf(fleet, [{ value, version }])
+      if (!letter) continue
+      const text = await fleet.blobs.keep(`You have mail.\n\n${lettersInWords([letter])}`)
+      const next = rules.handed(value, { session_id: session.value.id, via: 'message' }, when.now)
+      const told = messageTo(
+        listener,
+        rules.messageOf(next),
+        text,
+        { ...when, actor: `member:${value.from}` },
+        value.id,
+      )
+      listener = { ...listener, value: told.session }
+      changes.push(told.message, put('deliveries', next, version))
+      handed.push({ value: next, version })
+    }
+    if (!handed.length) return
+    changes.push(put('sessions', listener.value, session.version))
+    const events = [aboutHanded(session.value, handed), toldEvent(session.value, when)]
+    await fleet.commit('commit.mail-handed', { changes, events })
+  })
+}
+
+/** The sessions reactor attends to a mission with such an event. */
+const toldEvent = (
+  { id: session_id, mission_id, project_id }: Session,
+  { actor, now }: { actor: string; now: string },
+) => ({
+  ...{ kind: 'message' as const, time: now, actor, project_id, mission_id, session_id },
+})
+
+/** Whether the model has said or done anything. */
+const spoke = ({ lastText, openTools, result, usage }: Digest): boolean =>
+  lastText !== '' || openTools > 0 || result !== null || usage.turns > 0
+
+/** Notes once that the model answered a prompt with mail in it. */
+export class PromptMail {
+  readonly #fleet: Fleet
+  readonly #session: Session
+  #isNoted: boolean
+
+  constructor(fleet: Fleet, session: Session) {
+    this.#fleet = fleet
+    this.#session = session
+    this.#isNoted = session.member_id === null
+  }
+
+  async read(digest: Digest): Promise<void> {
+    if (this.#isNoted || !spoke(digest)) return
+    this.#isNoted = true
+    await retryOnConflict(async () => {
+      const handed = (await handedTo(this.#fleet, this.#session.id)).filter(
+        ({ value }) => value.state === 'handed' && value.via === 'prompt',
+      )
+      if (!handed.length) return
+      const now = this.#fleet.now()
+      const { team_id, project_id, member_id } = handed[0]!.value
+      const mails = handed.map(({ value }) => value.mail_id)
+      await this.#fleet.commit('commit.mail-heard', {
+        changes: handed.map(({ value, version }) => put('deliveries', rules.heard(value, 'turn', now), version)),
+        events: [
+          aboutTeam({ id: team_id, project_id }, 'mail_heard', { actor: 'fleet', now }, { member: member_id, mails }),
+        ],
+      })
+    })
+  }
+}

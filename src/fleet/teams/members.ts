@@ -1,0 +1,195 @@
+import { InvalidInput, NotAllowed, NotFound } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import { Mission, MissionSettings } from '../../domain/records/mission.ts'
+import { Member, type MemberRole, type Team } from '../../domain/records/team.ts'
+import { fuzzyFind } from '../../domain/rules/fuzzy.ts'
+import * as life from '../../domain/rules/life.ts'
+import { charterInWords } from '../../domain/rules/mail-prompt.ts'
+import type { Batch, Stored } from '../../store/index.ts'
+import { type Ask, by, oncePerKey } from '../commands.ts'
+import { type Fleet, retryOnConflict } from '../fleet.ts'
+import { isScript, requireCodingAgent } from '../missions/agents.ts'
+import { requireHeld } from '../missions/requirements.ts'
+import { current, derivedId, put } from '../records.ts'
+import { aboutTeam, requireTeam } from './teams.ts'
+
+/** How often a member that fails is started again, with growing pauses. */
+const RESTARTS = 3
+
+export interface NewMember {
+  handle: string
+  role: MemberRole
+  charter: string
+  labels: string[]
+  settings: Partial<
+    Pick<MissionSettings, 'agent' | 'model' | 'effort' | 'max_budget_usd' | 'tool_preset' | 'approvals'>
+  >
+}
+
+/** Adds an agent. It has a mission of its own, which waits for mail. */
+export async function addMember(fleet: Fleet, ask: Ask, teamId: string, wanted: NewMember): Promise<Stored<Member>> {
+  const { value: before } = await current(fleet, 'teams', teamId)
+  const { value: project } = await current(fleet, 'projects', before.project_id)
+  const script = isScript(fleet, ask, wanted.settings.agent)
+  const agent = wanted.settings.agent ?? (await requireCodingAgent(fleet, project))
+  const settings = MissionSettings.parse({
+    ...wanted.settings,
+    agent,
+    title: `${wanted.handle} of ${before.name}`,
+    landing: 'never',
+    max_retries: RESTARTS,
+  })
+  requireHeld(fleet, settings, project)
+  const charter = script ? wanted.charter : charterInWords(wanted, before, wanted.charter)
+  if (script && !charter.trim())
+    throw new InvalidInput('charter', `is missing: ${agent} runs it as a script for each wake`)
+  const prompt = await fleet.blobs.keep(charter)
+  const id = await oncePerKey(fleet, ask, async () => {
+    const when = by(fleet, ask)
+    const id = newId()
+    const times = { created_at: when.now, updated_at: when.now }
+    const mission = Mission.parse({
+      ...settings,
+      ...{ id: newId(), project_id: project.id, prompt, script, member: { id, team_id: teamId } },
+      ...{ status: 'waiting', status_reason: life.FOR_MAIL, ...times },
+    })
+    const member = Member.parse({
+      ...{ id, team_id: teamId, project_id: project.id, handle: wanted.handle, role: wanted.role },
+      ...{ labels: wanted.labels, mission_id: mission.id, ...times },
+    })
+    const joined = await joining(fleet, member, when)
+    return { subject: id, ...joined, changes: [...joined.changes, put('missions', mission, 'absent')] }
+  })
+  return current(fleet, 'members', id)
+}
+
+/** The changes that add a member to the roster of its team, unless its name is taken or there is no room. */
+async function joining(fleet: Fleet, member: Member, when: life.By): Promise<Batch> {
+  const { value: team, version } = await current(fleet, 'teams', member.team_id)
+  requireTeam(team)
+  const isAgent = member.person === null
+  const taken = team.roster.find(({ handle }) => handle.toLowerCase() === member.handle.toLowerCase())
+  if (taken) throw new NotAllowed(`The team ${team.name} already has a member called ${taken.handle}.`)
+  const agents = team.roster.filter(({ is_agent }) => is_agent)
+  if (isAgent && agents.length >= team.max_members)
+    throw new NotAllowed(`The team ${team.name} is full: it may have ${team.max_members} agents.`, {
+      try: `Dismiss one, or fleet team set ${team.name} --max-members <n>`,
+      facts: { max_members: team.max_members },
+    })
+  const roster = [...team.roster, { handle: member.handle, member_id: member.id, is_agent: isAgent }]
+  return {
+    changes: [put('teams', { ...team, roster, updated_at: when.now }, version), put('members', member, 'absent')],
+    events: [aboutTeam(team, 'member_added', when, { member: member.id, handle: member.handle, role: member.role })],
+  }
+}
+
+/**
+ * The person who asks, as a member of the team. Whoever writes for the first time is added, so that they can be
+ * answered.
+ */
+export async function personIn(
+  fleet: Fleet,
+  team: Team,
+  person: { actor: string; name: string; role: MemberRole },
+): Promise<Member> {
+  const known = await findPerson(fleet, team, person.actor)
+  if (known) return known
+  const id = derivedId('member', team.id, person.actor)
+  await retryOnConflict(async () => {
+    if (await fleet.store.get('members', id)) return
+    const { value: now } = await current(fleet, 'teams', team.id)
+    const when = { actor: person.actor, now: fleet.now() }
+    const handle = freeHandle(person.name, now)
+    const member = Member.parse({
+      ...{ id, team_id: team.id, project_id: team.project_id, handle, role: person.role },
+      ...{ person: person.actor, created_at: when.now, updated_at: when.now },
+    })
+    await fleet.commit('commit.wish', await joining(fleet, member, when))
+  })
+  return (await current(fleet, 'members', id)).value
+}
+
+export async function findPerson(fleet: Fleet, { roster }: Team, actor: string): Promise<Member | undefined> {
+  const people = roster.filter(({ is_agent }) => !is_agent)
+  const found = await Promise.all(people.map(({ member_id }) => fleet.store.get('members', member_id)))
+  return found.find(stored => stored?.value.person === actor)?.value
+}
+
+function freeHandle(name: string, { roster }: Team): string {
+  const wish =
+    name
+      .replace(/[^A-Za-z0-9_-]+/g, '-')
+      .replace(/^-+|-+$/g, '')
+      .slice(0, 36) || 'person'
+  const taken = new Set(roster.map(({ handle }) => handle.toLowerCase()))
+  for (let n = 1; ; n++) {
+    const handle = n === 1 ? wish : `${wish}-${n}`
+    if (!taken.has(handle.toLowerCase())) return handle
+  }
+}
+
+/** The member of a team with this name or id. */
+export async function lookUpMember(fleet: Fleet, team: Team, ref: string): Promise<Stored<Member>> {
+  const name = ref.replace(/^@/, '').toLowerCase()
+  const entry = team.roster.find(({ handle, member_id }) => handle.toLowerCase() === name || member_id === ref)
+  if (entry) return current(fleet, 'members', entry.member_id)
+  const near = fuzzyFind(
+    name,
+    team.roster.map(({ handle }) => handle),
+    3,
+  )
+  throw new NotFound('member', ref, {
+    try: near.length ? `The team ${team.name} has ${near.join(', ')}.` : `fleet team show ${team.name}`,
+  })
+}
+
+type MemberChange = Partial<Pick<Member, 'paused' | 'role' | 'labels'>>
+
+export async function changeMember(fleet: Fleet, ask: Ask, id: string, change: MemberChange): Promise<Stored<Member>> {
+  await oncePerKey(fleet, ask, async () => {
+    const { value, version } = await current(fleet, 'members', id)
+    if (value.dismissed_at) throw new NotAllowed(`${value.handle} was dismissed.`)
+    const { value: team } = await current(fleet, 'teams', value.team_id)
+    const when = by(fleet, ask)
+    return {
+      subject: id,
+      changes: [put('members', { ...value, ...change, held: null, updated_at: when.now }, version)],
+      events: [
+        aboutTeam(team, 'member_changed', when, { member: id, handle: value.handle, fields: Object.keys(change) }),
+      ],
+    }
+  })
+  return current(fleet, 'members', id)
+}
+
+/**
+ * A member leaves. Its session is stopped and its work is kept; the reactor returns its mail to the senders. Its name
+ * can be used again, for a new member.
+ */
+export async function dismissMember(fleet: Fleet, ask: Ask, id: string, reason?: string): Promise<Stored<Member>> {
+  await oncePerKey(fleet, ask, async () => {
+    const { value: member, version } = await current(fleet, 'members', id)
+    if (member.dismissed_at) return { subject: id, changes: [] }
+    const team = await current(fleet, 'teams', member.team_id)
+    const when = by(fleet, ask)
+    const roster = team.value.roster.filter(({ member_id }) => member_id !== id)
+    const mission = member.mission_id ? await fleet.store.get('missions', member.mission_id) : undefined
+    const ended = mission && !isOver(mission.value) ? life.requestCancel(mission.value, when, reason) : undefined
+    return {
+      subject: id,
+      changes: [
+        put('members', { ...member, dismissed_at: when.now, updated_at: when.now, held: null }, version),
+        put('teams', { ...team.value, roster, updated_at: when.now }, team.version),
+        ...(ended ? [put('missions', ended.mission, mission!.version)] : []),
+      ],
+      events: [
+        aboutTeam(team.value, 'member_dismissed', when, { member: id, handle: member.handle, reason: reason ?? null }),
+        ...(ended?.events ?? []),
+      ],
+    }
+  })
+  return current(fleet, 'members', id)
+}
+
+const isOver = ({ status, cancel_requested }: Mission): boolean =>
+  cancel_requested || status === 'cancelled' || status === 'done'

@@ -1,0 +1,297 @@
+import { newId } from '../../domain/ids.ts'
+import type { Event } from '../../domain/records/event.ts'
+import type { Session } from '../../domain/records/session.ts'
+import type { Delivery, Member, Team } from '../../domain/records/team.ts'
+import * as life from '../../domain/rules/life.ts'
+import * as rules from '../../domain/rules/mail.ts'
+import type { Stored } from '../../store/index.ts'
+import { type Fleet, retryOnConflict } from '../fleet.ts'
+import { type Desk, idIn, type Reactor, type Ref, refTo } from '../reactor.ts'
+import { all, costsOf, current, put } from '../records.ts'
+import { handedTo, handToLive } from './handing.ts'
+import { aboutDelivery, limitsOf, mailing } from './mail.ts'
+import { aboutTeam } from './teams.ts'
+
+const PAGE = 50
+/** As many deliveries of an ended session fit into one commit. */
+const MOST_AT_ONCE = 80
+
+/** Events of missions and sessions after which a member may be told of its mail, or woken. */
+const OF_SESSIONS: readonly Event['kind'][] = ['session_running', 'adopted', 'session_ended', 'parked', 'cancelled']
+
+/** Brings mail to members: tells those at work, wakes those that are idle, and reminds those that do not answer. */
+export class Teams implements Reactor {
+  readonly name = 'teams'
+  readonly #fleet: Fleet
+  readonly #desk: Desk
+
+  constructor(fleet: Fleet, desk: Desk) {
+    this.#fleet = fleet
+    this.#desk = desk
+  }
+
+  /** Every member for whom something is on its way. */
+  async *unfinished(): AsyncGenerator<Ref> {
+    const seen = new Set<string>()
+    for (const index of ['queued', 'session'])
+      for await (const { value } of all(this.#fleet, 'deliveries', index)) {
+        if (seen.has(value.member_id)) continue
+        seen.add(value.member_id)
+        yield refTo('members', value.member_id)
+      }
+  }
+
+  async affectedBy({ kind, mission_id, data }: Event): Promise<Ref[]> {
+    if (kind === 'mail_sent') return (data.members as string[]).map(id => refTo('members', id))
+    if (kind === 'mail_released' || kind === 'member_changed' || kind === 'member_dismissed')
+      return [refTo('members', data.member as string)]
+    if (kind === 'team_changed') return this.#everybody(data.team as string)
+    if (!mission_id || !OF_SESSIONS.includes(kind)) return []
+    const member = (await this.#fleet.store.get('missions', mission_id))?.value.member
+    return member ? [refTo('members', member.id)] : []
+  }
+
+  async #everybody(teamId: string): Promise<Ref[]> {
+    const team = (await this.#fleet.store.get('teams', teamId))?.value
+    return (team?.roster ?? []).map(({ member_id }) => refTo('members', member_id))
+  }
+
+  async look(ref: Ref): Promise<void> {
+    const member = (await this.#fleet.store.get('members', idIn(ref)))?.value
+    if (!member) return
+    await this.#settle(member)
+    if (member.dismissed_at) return this.#bounce(member)
+    // A person reads their inbox.
+    if (!member.mission_id) return
+    const { items: queued } = await this.#fleet.store.find('deliveries', {
+      ...{ index: 'queued', equals: [member.id], limit: PAGE },
+    })
+    if (!queued.length) return
+    const live = await this.#liveSession(member)
+    if (!live) await this.#wake(member, queued)
+    else if (takesMessages(this.#fleet, live)) {
+      await handToLive(this.#fleet, live, queued)
+      if (queued.length === PAGE) this.#desk.lookIn(0, ref)
+    }
+  }
+
+  async #liveSession({ session_id }: Member): Promise<Session | undefined> {
+    const session = session_id ? (await this.#fleet.store.get('sessions', session_id))?.value : undefined
+    return session?.status === 'ended' ? undefined : session
+  }
+
+  /** Mail that was handed to sessions which have ended is heard by now, or queued again. */
+  async #settle(member: Member): Promise<void> {
+    const open = await Array.fromAsync(all(this.#fleet, 'deliveries', 'open', [member.id]))
+    const sessions = new Set(open.flatMap(({ value }) => value.session_id ?? []))
+    if (member.session_id) sessions.add(member.session_id)
+    for (const id of sessions) {
+      const session = (await this.#fleet.store.get('sessions', id))?.value
+      if (!session || session.status === 'ended') await this.#settleOne(id, session)
+    }
+  }
+
+  async #settleOne(id: string, session: Session | undefined): Promise<void> {
+    const end = {
+      completed: session?.outcome === 'completed',
+      remembered:
+        session !== undefined &&
+        session.conversation !== null &&
+        this.#fleet.agents.ofSession(session.agent).can.resume,
+    }
+    await retryOnConflict(async () => {
+      const handed = (await handedTo(this.#fleet, id)).slice(0, MOST_AT_ONCE)
+      if (!handed.length) return
+      const now = this.#fleet.now()
+      const next = handed.map(({ value, version }) => ({ value: rules.afterSession(value, end, now), version }))
+      const { team_id, project_id, member_id } = handed[0]!.value
+      const returned = next.filter(({ value }) => value.state === 'queued').map(({ value }) => value.mail_id)
+      const team = { id: team_id, project_id }
+      const events = returned.length
+        ? [aboutTeam(team, 'mail_returned', { actor: 'fleet', now }, { member: member_id, mails: returned })]
+        : []
+      const changes = next.map(({ value, version }) => put('deliveries', value, version))
+      await this.#fleet.commit('commit.mail-settled', { changes, events })
+      if (handed.length === MOST_AT_ONCE) this.#desk.lookIn(0, refTo('members', member_id))
+    })
+  }
+
+  /** Whoever wrote to a member that was dismissed learns it. */
+  async #bounce(member: Member): Promise<void> {
+    for await (const { value: listed } of all(this.#fleet, 'deliveries', 'open', [member.id])) {
+      await retryOnConflict(async () => {
+        const { value, version } = await current(this.#fleet, 'deliveries', listed.id)
+        if (rules.isClosed(value)) return
+        const now = this.#fleet.now()
+        const reason = `${member.handle} was dismissed.`
+        const next: Delivery = { ...value, state: 'bounced', reason, held: null, due_at: null, closed_at: now }
+        await this.#fleet.commit('commit.mail-settled', {
+          changes: [put('deliveries', next, version)],
+          events: [aboutDelivery(next, 'mail_returned', { actor: 'fleet', now })],
+        })
+      })
+    }
+  }
+
+  async #wake(member: Member, queued: readonly Stored<Delivery>[]): Promise<void> {
+    const ref = refTo('members', member.id)
+    await retryOnConflict(async () => {
+      const { value, version } = await current(this.#fleet, 'members', member.id)
+      const mission = await current(this.#fleet, 'missions', value.mission_id!)
+      if (value.dismissed_at || !life.waitsForMail(mission.value)) return
+      const { value: team } = await current(this.#fleet, 'teams', value.team_id)
+      const by = { actor: 'fleet', now: this.#fleet.now() }
+      const waking = await this.#waking(
+        value,
+        team,
+        queued.map(each => each.value),
+        by.now,
+      )
+      if (!waking.wake) {
+        if (waking.held?.until) this.#desk.lookIn(Date.parse(waking.held.until) - Date.parse(by.now), ref)
+        if (JSON.stringify(waking.held) !== JSON.stringify(value.held)) await this.#hold(value, version, waking.held)
+        return
+      }
+      const wakes = [...rules.wakesSince(value, by.now), by.now]
+      const step = life.woken(mission.value, by)
+      await this.#fleet.commit('commit.member-woken', {
+        changes: [
+          put('members', { ...value, wakes, held: null, updated_at: by.now }, version),
+          put('missions', step.mission, mission.version),
+        ],
+        events: step.events,
+      })
+    })
+  }
+
+  async #waking(member: Member, team: Team, queued: readonly Delivery[], now: string): Promise<rules.Waking> {
+    const waking = rules.wakingOf({ member, team, queued }, limitsOf(this.#fleet), now)
+    if (!waking.wake || team.max_budget_usd === null) return waking
+    const spent = await spentBy(this.#fleet, team)
+    if (spent < team.max_budget_usd) return waking
+    const text = `The budget of the team ${team.name}, $${team.max_budget_usd}, is spent: $${spent.toFixed(4)}.`
+    return { wake: false, held: { until: null, text } }
+  }
+
+  async #hold(member: Member, version: Stored<Member>['version'], held: Member['held']): Promise<void> {
+    const team = { id: member.team_id, project_id: member.project_id }
+    const now = this.#fleet.now()
+    await this.#fleet.commit('commit.member-woken', {
+      changes: [put('members', { ...member, held, updated_at: now }, version)],
+      events: held
+        ? [
+            aboutTeam(
+              team,
+              'member_held',
+              { actor: 'fleet', now },
+              { member: member.id, handle: member.handle, text: held.text },
+            ),
+          ]
+        : [],
+    })
+  }
+
+  async pass(): Promise<void> {
+    const { items } = await this.#fleet.store.find('deliveries', { index: 'due', limit: PAGE })
+    for (const { value } of items) {
+      const ms = Date.parse(value.due_at!) - Date.parse(this.#fleet.now())
+      if (ms > 0) return this.#desk.passIn(ms)
+      await this.#desk.attempt(refTo('deliveries', value.id), () => this.#due(value.id))
+    }
+    if (items.length === PAGE) this.#desk.passIn(0)
+  }
+
+  /** A reminder, then the lead, then the people of the team. Each once. */
+  async #due(id: string): Promise<void> {
+    await retryOnConflict(async () => {
+      const { value, version } = await current(this.#fleet, 'deliveries', id)
+      const by = { actor: 'fleet', now: this.#fleet.now() }
+      if (rules.isClosed(value) || !value.due_at || value.due_at > by.now) return
+      const { value: team } = await current(this.#fleet, 'teams', value.team_id)
+      const { value: member } = await current(this.#fleet, 'members', value.member_id)
+      if (value.needs === 'none' || value.needs === 'ack') return this.#expire(value, version, by)
+      const level = value.escalated + 1
+      const last = level >= LADDER.length
+      const next: Delivery = {
+        ...value,
+        escalated: level,
+        due_at: last ? null : new Date(Date.parse(by.now) + this.#fleet.settings.replyWithin * 1000).toISOString(),
+      }
+      const told = await this.#ladder(team, member, level)
+      const batch = told.length ? (await this.#reminder(team, value, member, told, by)).batch : { changes: [] }
+      await this.#fleet.commit('commit.mail-due', {
+        ...batch,
+        changes: [...batch.changes, put('deliveries', next, version)],
+        events: [...(batch.events ?? []), aboutDelivery(next, 'mail_escalated', by, { level, told })],
+      })
+    })
+  }
+
+  async #expire(delivery: Delivery, version: Stored<Delivery>['version'], by: life.By): Promise<void> {
+    // What reached its recipient in time stays as it is.
+    const isLate = delivery.state === 'queued'
+    const next: Delivery = isLate
+      ? {
+          ...delivery,
+          state: 'expired',
+          reason: 'Its deadline came first.',
+          held: null,
+          due_at: null,
+          closed_at: by.now,
+        }
+      : { ...delivery, due_at: null }
+    await this.#fleet.commit('commit.mail-due', {
+      changes: [put('deliveries', next, version)],
+      events: isLate ? [aboutDelivery(next, 'mail_expired', by)] : [],
+    })
+  }
+
+  /** Who is told at this level. Nobody reminds themselves. */
+  async #ladder(team: Team, member: Member, level: number): Promise<string[]> {
+    if (level === 1) return member.person === null ? [member.handle] : []
+    const others = (await Promise.all(team.roster.map(({ member_id }) => this.#fleet.store.get('members', member_id))))
+      .flatMap(stored => stored?.value ?? [])
+      .filter(({ id }) => id !== member.id)
+    const wanted = others.filter(({ person, role }) =>
+      level === 2 ? person === null && role === 'team-lead' : person !== null,
+    )
+    return wanted.map(({ handle }) => handle)
+  }
+
+  async #reminder(team: Team, delivery: Delivery, member: Member, to: string[], by: life.By) {
+    const mail = (await this.#fleet.store.get('mail', delivery.mail_id))?.value
+    const isOwn = to.includes(member.handle)
+    const asked = `message ${delivery.mail_id}${mail?.subject ? ` (${mail.subject})` : ''} of ${mail?.from.handle ?? 'somebody'}`
+    const text = isOwn
+      ? `Your answer to ${asked} is overdue. Reply to it, or decline it.`
+      : `${member.handle} has not answered ${asked}.`
+    const body = await this.#fleet.blobs.keep(text)
+    const letter = {
+      to,
+      body,
+      subject: 'Overdue',
+      priority: 'high' as const,
+      needs: 'none' as const,
+      deadline: null,
+      reply_to: null,
+    }
+    return mailing(this.#fleet, team.id, 'fleet', { ...letter, wake: true, id: newId() }, by)
+  }
+}
+
+/** The steps of an escalation: the member, the lead, the people. */
+const LADDER = ['member', 'lead', 'people'] as const
+
+function takesMessages(fleet: Fleet, { status, agent, reason }: Session): boolean {
+  return status === 'running' && reason !== 'takeover' && fleet.agents.ofSession(agent).can.liveMessages !== 'no'
+}
+
+async function spentBy(fleet: Fleet, { id }: Team): Promise<number> {
+  let spent = 0
+  for await (const { value } of all(fleet, 'members', 'ever', [id])) {
+    if (!value.mission_id) continue
+    const { ended, live } = await costsOf(fleet, value.mission_id)
+    spent += ended + live
+  }
+  return spent
+}

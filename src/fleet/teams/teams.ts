@@ -1,0 +1,121 @@
+import { InvalidInput, NotAllowed, NotFound } from '../../domain/errors.ts'
+import type { NewEvent } from '../../domain/records/event.ts'
+import { Member, Team } from '../../domain/records/team.ts'
+import type { By } from '../../domain/rules/life.ts'
+import type { Stored } from '../../store/index.ts'
+import { type Ask, by, oncePerKey } from '../commands.ts'
+import type { Fleet } from '../fleet.ts'
+import { all, current, derivedId, lookUp, put } from '../records.ts'
+
+const OPERATOR = 'operator'
+
+/** The owner of the fleet as a member: mail to the operator waits in their inbox. */
+const operatorOf = (team: Pick<Team, 'id' | 'project_id'>, { now }: By): Member =>
+  Member.parse({
+    ...{ id: derivedId('member', team.id, 'person'), team_id: team.id, project_id: team.project_id },
+    ...{ handle: OPERATOR, role: 'team-lead', person: 'person', created_at: now, updated_at: now },
+  })
+
+type Kind = Extract<NewEvent['kind'], `team_${string}` | `member_${string}` | `mail_${string}`>
+
+/** An event of a team. Pages and sockets find the team in its data. */
+export const aboutTeam = (
+  { id: team, project_id }: Pick<Team, 'id' | 'project_id'>,
+  kind: Kind,
+  { actor, now }: By,
+  data: Record<string, unknown> = {},
+): NewEvent => ({ kind, time: now, actor, project_id, data: { team, ...data } })
+
+/** The team with this id or name, which is not deleted. */
+export async function lookUpTeam(fleet: Fleet, ref: string): Promise<Stored<Team>> {
+  const named = (await teamsCalled(fleet, ref)).filter(({ value }) => value.ended_at === null)
+  if (named.length > 1)
+    throw new NotAllowed(`Several projects have a team called ${ref}.`, {
+      try: `Give its id: ${named.map(({ value }) => value.id).join(', ')}`,
+    })
+  const found = named[0] ? await current(fleet, 'teams', named[0].value.id) : await lookUp(fleet, 'teams', ref)
+  if (found.value.ended_at) throw new NotFound('team', ref, { try: 'fleet team list' })
+  return found
+}
+
+const teamsCalled = async (fleet: Fleet, name: string): Promise<Stored<Team>[]> =>
+  Array.fromAsync(all(fleet, 'teams', 'name', [name.toLowerCase()]))
+
+export async function teamsOf(fleet: Fleet, projectId?: string): Promise<Team[]> {
+  const found = projectId ? all(fleet, 'teams', 'project', [projectId]) : all(fleet, 'teams', 'created')
+  return (await Array.fromAsync(found)).map(({ value }) => value)
+}
+
+export type NewTeam = Pick<Team, 'name' | 'description' | 'max_members' | 'max_budget_usd'>
+
+/** Makes a team with its operator: the person who made it. */
+export async function createTeam(fleet: Fleet, ask: Ask, projectRef: string, wanted: NewTeam): Promise<Stored<Team>> {
+  const { value: project } = await lookUp(fleet, 'projects', projectRef)
+  const id = await oncePerKey(fleet, ask, async () => {
+    const earlier = (await teamsCalled(fleet, wanted.name)).filter(({ value }) => value.project_id === project.id)
+    if (earlier.some(({ value }) => value.ended_at === null))
+      throw new InvalidInput('name', `is taken: ${project.name} has a team called ${wanted.name}`)
+    const { value: now, version } = await current(fleet, 'projects', project.id)
+    if (now.deleting) throw new NotAllowed(`Project ${project.name} is being deleted.`)
+    const when = by(fleet, ask)
+    const times = { created_at: when.now, updated_at: when.now }
+    // Two who make the same name at once make the same id, so only one of them can.
+    const id = derivedId('team', project.id, wanted.name.toLowerCase(), String(earlier.length))
+    const operator = operatorOf({ id, project_id: project.id }, when)
+    const roster = [{ handle: operator.handle, member_id: operator.id, is_agent: false }]
+    const team = Team.parse({ ...wanted, id, project_id: project.id, roster, ...times })
+    return {
+      subject: id,
+      changes: [put('teams', team, 'absent'), put('members', operator, 'absent')],
+      checks: [{ collection: 'projects', id: project.id, expects: version }],
+      events: [aboutTeam(team, 'team_created', when, { name: team.name })],
+    }
+  })
+  return current(fleet, 'teams', id)
+}
+
+type TeamChange = Partial<Pick<Team, 'description' | 'max_members' | 'max_budget_usd' | 'paused'>>
+
+export async function changeTeam(fleet: Fleet, ask: Ask, id: string, change: TeamChange): Promise<Stored<Team>> {
+  await oncePerKey(fleet, ask, async () => {
+    const { value, version } = await current(fleet, 'teams', id)
+    requireTeam(value)
+    const when = by(fleet, ask)
+    return {
+      subject: id,
+      changes: [put('teams', { ...value, ...change, updated_at: when.now }, version)],
+      events: [aboutTeam(value, 'team_changed', when, { fields: Object.keys(change) })],
+    }
+  })
+  return current(fleet, 'teams', id)
+}
+
+/** A team without agents ends. What it wrote stays. */
+export async function deleteTeam(fleet: Fleet, ask: Ask, id: string): Promise<void> {
+  await oncePerKey(fleet, ask, async () => {
+    const { value, version } = await current(fleet, 'teams', id)
+    requireTeam(value)
+    const agents = value.roster.filter(({ is_agent }) => is_agent)
+    if (agents.length)
+      throw new NotAllowed(
+        `The team ${value.name} still has ${agents.length} ${agents.length === 1 ? 'agent' : 'agents'}: ${agents.map(({ handle }) => handle).join(', ')}.`,
+        { try: `fleet team dismiss ${value.name} <member>, or fleet team delete ${value.name} --dismiss` },
+      )
+    const when = by(fleet, ask)
+    return {
+      subject: id,
+      changes: [put('teams', { ...value, ended_at: when.now, updated_at: when.now }, version)],
+      events: [aboutTeam(value, 'team_deleted', when, { name: value.name })],
+    }
+  })
+}
+
+export function requireTeam({ name, ended_at }: Team): void {
+  if (ended_at) throw new NotAllowed(`The team ${name} was deleted.`)
+}
+
+/** Who is in it now, the oldest first. The roster decides: lists may lag behind. */
+export async function membersOf(fleet: Fleet, { roster }: Pick<Team, 'roster'>): Promise<Member[]> {
+  const found = await Promise.all(roster.map(({ member_id }) => fleet.store.get('members', member_id)))
+  return found.flatMap(stored => stored?.value ?? [])
+}

@@ -1,0 +1,246 @@
+import * as z from 'zod'
+import { Forbidden, NotFound } from '../domain/errors.ts'
+import { Timestamp } from '../domain/ids.ts'
+import {
+  Delivery,
+  MAX_MAIL_CHARS,
+  MAX_MAIL_SUBJECT,
+  Mail,
+  MOST_MEMBERS,
+  Needs,
+  PRIORITIES,
+} from '../domain/records/team.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { current, lookUp } from '../fleet/records.ts'
+import * as post from '../fleet/teams/mail.ts'
+import { isPerson } from './authorize.ts'
+import { actorOf, Paging, Ref } from './inputs.ts'
+import { type Context, command, query } from './operation.ts'
+import { addressesGroup, knownIn, memberIn, requireBroadcaster, teamOf } from './team-callers.ts'
+
+const TeamRef = Ref.optional().describe('a team; default: your own, or the only one')
+const MailRef = Ref.describe('the id of a message')
+
+const DeliveryView = Delivery.omit({
+  team_id: true,
+  project_id: true,
+  from: true,
+  escalated: true,
+  order: true,
+}).extend({
+  to: z.string().describe('the name of the recipient'),
+})
+const MailView = Mail.omit({ body: true, order: true }).extend({
+  body: z.string(),
+  deliveries: z.array(DeliveryView),
+})
+
+const Body = z.string().min(1).max(MAX_MAIL_CHARS)
+const Letter = z.object({
+  body: Body,
+  subject: z.string().max(MAX_MAIL_SUBJECT).default(''),
+  needs: Needs.default('none').describe('what is expected of the recipient. Anything but none wakes it'),
+  priority: z.enum(PRIORITIES).default('normal'),
+  deadline: Timestamp.optional().describe(
+    'until when; without an answer the recipient is reminded, then its lead, then you',
+  ),
+  wake: z.boolean().default(false).describe('wake an idle member even though nothing is needed of it'),
+})
+
+async function mailView(
+  fleet: Fleet,
+  { order: _, ...mail }: Mail,
+  known?: readonly Delivery[],
+): Promise<z.infer<typeof MailView>> {
+  const deliveries = known ?? (await post.deliveriesOf(fleet, mail.id))
+  return {
+    ...mail,
+    body: await fleet.blobs.read(mail.body),
+    deliveries: await Promise.all(deliveries.map(delivery => deliveryView(fleet, delivery))),
+  }
+}
+
+async function deliveryView(fleet: Fleet, delivery: Delivery): Promise<z.infer<typeof DeliveryView>> {
+  const { team_id: _, project_id: __, from: ___, escalated: ____, order: _____, ...shown } = delivery
+  const member = (await fleet.store.get('members', delivery.member_id))?.value
+  return { ...shown, to: member?.handle ?? delivery.member_id }
+}
+
+/** A message of a team that the caller belongs to, or may see. */
+async function mailOf(context: Context, ref: string) {
+  const { value: mail } = await lookUp(context.fleet, 'mail', ref)
+  if (context.caller.kind !== 'session')
+    return { mail, team: (await current(context.fleet, 'teams', mail.team_id)).value }
+  const team = await teamOf(context, undefined)
+  if (mail.team_id !== team.id) throw new NotFound('message', ref)
+  return { mail, team }
+}
+
+export const mail = [
+  command({
+    name: 'send_mail',
+    may: 'mail.send',
+    mayAlso: ({ to = [] }) => (addressesGroup([to].flat()) ? ['mail.broadcast'] : []),
+    mcp: { set: 'teams', name: 'mail_send' },
+    summary:
+      'Write to members of a team, by name, @role or @all. Idle members are woken if something is needed of them',
+    http: 'POST /api/mail',
+    needsFleet: true,
+    agentMay: () => true,
+    input: Letter.extend({
+      team_id: TeamRef,
+      to: z.union([z.string().min(1).max(60), z.array(z.string().min(1).max(60)).min(1).max(MOST_MEMBERS)]),
+    }),
+    output: MailView,
+    run: async (context, { team_id, to, deadline = null, ...letter }) => {
+      const team = await teamOf(context, team_id)
+      const sender = await memberIn(context, team)
+      const recipients = [to].flat()
+      requireBroadcaster(sender, recipients)
+      const wanted = { ...letter, deadline, to: recipients, reply_to: null, key: context.key }
+      const sent = await post.sendMail(context.fleet, team.id, sender, wanted, actorOf(context))
+      return mailView(context.fleet, sent.mail, sent.deliveries)
+    },
+  }),
+  command({
+    name: 'reply_mail',
+    may: 'mail.send',
+    mcp: { set: 'teams', name: 'mail_reply' },
+    summary: 'Reply to a message. It then counts as answered; of two replies at once, one counts',
+    http: 'POST /api/mail/:mail_id/reply',
+    needsFleet: true,
+    agentMay: () => true,
+    input: Letter.extend({ mail_id: MailRef }),
+    output: MailView,
+    run: async (context, { mail_id, deadline = null, ...letter }) => {
+      const { mail: original, team } = await mailOf(context, mail_id)
+      const sender = await memberIn(context, team)
+      const wanted = { ...letter, deadline, to: [], reply_to: original.id, key: context.key }
+      const sent = await post.sendMail(context.fleet, team.id, sender, wanted, actorOf(context))
+      return mailView(context.fleet, sent.mail, sent.deliveries)
+    },
+  }),
+  command({
+    name: 'ack_mail',
+    may: 'mail.send',
+    mcp: { set: 'teams', name: 'mail_ack' },
+    summary: 'Acknowledge a message to you',
+    http: 'POST /api/mail/:mail_id/ack',
+    agentMay: () => true,
+    input: z.object({ mail_id: MailRef }),
+    output: DeliveryView,
+    run: async (context, { mail_id }) => answer(context, mail_id, 'acked'),
+  }),
+  command({
+    name: 'decline_mail',
+    may: 'mail.send',
+    mcp: { set: 'teams', name: 'mail_decline' },
+    summary: 'Decline what a message to you asks for, with the reason',
+    http: 'POST /api/mail/:mail_id/decline',
+    agentMay: () => true,
+    input: z.object({ mail_id: MailRef, reason: z.string().min(1).max(4000) }),
+    output: DeliveryView,
+    run: async (context, { mail_id, reason }) => answer(context, mail_id, 'declined', reason),
+  }),
+  command({
+    name: 'cancel_mail',
+    may: 'mail.send',
+    mcp: { set: 'teams', name: 'mail_cancel' },
+    summary: 'Take back a message of yours from everybody it was not handed to yet',
+    http: 'POST /api/mail/:mail_id/cancel',
+    agentMay: () => true,
+    input: z.object({ mail_id: MailRef }),
+    output: z.object({ cancelled: z.array(DeliveryView), kept: z.array(DeliveryView).describe('too late for these') }),
+    run: async (context, { mail_id }) => {
+      const { mail: mine, team } = await mailOf(context, mail_id)
+      const sender = await knownIn(context, team)
+      if (mine.from.member_id === null || mine.from.member_id !== sender?.id)
+        throw new Forbidden(`${mine.from.handle} wrote this message, and only they can cancel it.`)
+      const { cancelled, kept } = await post.cancelMail(context.fleet, mine, actorOf(context))
+      const views = (deliveries: Delivery[]) => Promise.all(deliveries.map(each => deliveryView(context.fleet, each)))
+      return { cancelled: await views(cancelled), kept: await views(kept) }
+    },
+  }),
+  command({
+    name: 'release_mail',
+    may: 'teams.manage',
+    mcp: 'teams',
+    summary: 'Let a message go that the limits of talk between agents hold back',
+    http: 'POST /api/mail/:mail_id/release',
+    needsFleet: true,
+    input: z.object({ mail_id: MailRef }),
+    output: MailView,
+    run: async (context, { mail_id }) => {
+      if (!isPerson(context.caller)) throw new Forbidden('Only a person can release a message.')
+      const { mail: held } = await mailOf(context, mail_id)
+      return mailView(context.fleet, held, await post.releaseMail(context.fleet, held, actorOf(context)))
+    },
+  }),
+  command({
+    name: 'read_mail',
+    may: 'mail.send',
+    mcp: { set: 'teams', name: 'mail_read', defaults: { limit: 20 } },
+    summary: 'Read your mail: what is unread or unanswered, oldest first, or everything, newest first',
+    http: 'POST /api/mail/read',
+    agentMay: () => true,
+    input: z.object({
+      team_id: TeamRef,
+      filter: z.enum(['unread', 'all']).default('unread'),
+      mark_read: z.boolean().default(true).describe('from then on the messages count as heard'),
+      ...Paging,
+    }),
+    output: z.object({ messages: z.array(MailView), cursor: z.string().optional() }),
+    run: async (context, { team_id, filter, mark_read, limit, cursor }) => {
+      const team = await teamOf(context, team_id)
+      const reader = await knownIn(context, team)
+      if (!reader) return { messages: [] }
+      const session = context.caller.kind === 'session' ? context.caller.session_id : null
+      const wanted = { unread: filter === 'unread', limit, cursor, mark: mark_read, session }
+      const page = await post.fetchMail(context.fleet, reader, wanted)
+      const messages = page.items.map(({ mail: each, delivery }) => mailView(context.fleet, each, [delivery]))
+      return { messages: await Promise.all(messages), ...(page.cursor && { cursor: page.cursor }) }
+    },
+  }),
+  query({
+    name: 'list_mail',
+    may: 'teams.read',
+    mcp: 'teams',
+    summary: 'List the messages of a team, newest first, or one thread in its order, with who heard and answered each',
+    http: 'GET /api/mail',
+    input: z.object({ team_id: TeamRef, thread: Ref.optional(), ...Paging }),
+    output: z.object({ messages: z.array(MailView), cursor: z.string().optional() }),
+    run: async (context, { team_id, thread, limit, cursor }) => {
+      const { fleet } = context
+      const first = thread === undefined ? undefined : (await lookUp(fleet, 'mail', thread)).value
+      const range = first
+        ? { index: 'thread', equals: [first.thread] }
+        : { index: 'team', equals: [(await teamOf(context, team_id)).id], newestFirst: true }
+      const page = await fleet.store.find('mail', { ...range, limit, cursor })
+      const messages = await Promise.all(page.items.map(({ value }) => mailView(fleet, value)))
+      return { messages, ...(page.cursor && { cursor: page.cursor }) }
+    },
+  }),
+  query({
+    name: 'get_mail',
+    may: 'teams.read',
+    mcp: 'teams',
+    summary: 'Show a message with its deliveries',
+    http: 'GET /api/mail/:mail_id',
+    agentMay: () => true,
+    input: z.object({ mail_id: MailRef }),
+    output: MailView,
+    run: async (context, { mail_id }) => mailView(context.fleet, (await mailOf(context, mail_id)).mail),
+  }),
+]
+
+async function answer(
+  context: Context,
+  mailId: string,
+  act: Parameters<typeof post.answerMail>[3],
+  reason?: string,
+): Promise<z.infer<typeof DeliveryView>> {
+  const { team } = await mailOf(context, mailId)
+  const member = await memberIn(context, team)
+  const told = { actor: actorOf(context), reason: reason ?? null }
+  return deliveryView(context.fleet, await post.answerMail(context.fleet, member, mailId, act, told))
+}

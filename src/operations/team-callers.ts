@@ -1,0 +1,78 @@
+import { Forbidden, InvalidInput } from '../domain/errors.ts'
+import type { Member, MemberRole, Team } from '../domain/records/team.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { current } from '../fleet/records.ts'
+import { findPerson, personIn } from '../fleet/teams/members.ts'
+import { lookUpTeam, teamsOf } from '../fleet/teams/teams.ts'
+import { isPrincipal } from './authorize.ts'
+import { actorOf } from './inputs.ts'
+import type { Context } from './operation.ts'
+import { reaches, reachOf } from './roles.ts'
+
+/** The team that a caller means. An agent means its own; a person names one, unless they see only one. */
+export async function teamOf(context: Context, ref: string | undefined): Promise<Team> {
+  const own = await ownMember(context)
+  if (own) {
+    const { value } = await current(context.fleet, 'teams', own.team_id)
+    if (ref === undefined || ref === value.id || ref.toLowerCase() === value.name.toLowerCase()) return value
+    throw new Forbidden(`You are a member of the team ${value.name}, and of no other.`)
+  }
+  if (ref !== undefined) return (await lookUpTeam(context.fleet, ref)).value
+  const teams = await teamsOf(context.fleet)
+  if (teams.length === 1) return teams[0]!
+  const names = teams.map(({ name }) => name).join(', ')
+  throw new InvalidInput(
+    'team_id',
+    names ? `is missing: there are the teams ${names}` : 'is missing: there is no team yet',
+  )
+}
+
+/** The member whose session asks. Undefined: a person, a service or a plugin asks. */
+async function ownMember({ fleet, caller }: Context): Promise<Member | undefined> {
+  if (caller.kind !== 'session') return undefined
+  const { member } = (await current(fleet, 'missions', caller.mission_id)).value
+  if (!member) throw new Forbidden('Your mission belongs to no team.', { try: 'Use the tools of your mission.' })
+  return (await current(fleet, 'members', member.id)).value
+}
+
+/** Who asks, as a member of the team. A person who was not in it becomes one. */
+export async function memberIn(context: Context, team: Team): Promise<Member> {
+  const own = await ownMember(context)
+  if (own) return own
+  return personIn(context.fleet, team, { actor: actorOf(context), name: nameOf(context), role: roleIn(context, team) })
+}
+
+/** The same for reading: nobody becomes a member by looking. */
+export const knownIn = async (context: Context, team: Team): Promise<Member | undefined> =>
+  (await ownMember(context)) ?? findPerson(context.fleet, team, actorOf(context))
+
+function nameOf({ caller }: Context): string {
+  if (isPrincipal(caller)) return caller.name
+  return caller.kind === 'owner' && caller.plugin ? caller.plugin : 'operator'
+}
+
+function roleIn({ caller }: Context, { project_id }: Team): MemberRole {
+  if (!isPrincipal(caller)) return 'team-lead'
+  const may = (permission: Parameters<typeof reachOf>[1]) => reaches(reachOf(caller.grants, permission), project_id)
+  if (may('teams.manage')) return 'team-lead'
+  return may('mail.broadcast') ? 'coordinator' : 'worker'
+}
+
+const MAY_BROADCAST: readonly MemberRole[] = ['team-lead', 'coordinator']
+
+/** Writing to many wakes many, so that is for those who steer a team. For people it is a permission. */
+export function requireBroadcaster({ person, role, handle }: Member, to: readonly string[]): void {
+  if (person !== null || MAY_BROADCAST.includes(role) || !to.some(isGroup)) return
+  throw new Forbidden(`${handle} is a ${role}, and may not write to a whole group.`, {
+    try: 'Write to members by name.',
+  })
+}
+
+const isGroup = (address: string): boolean => address.startsWith('@')
+
+export const addressesGroup = (to: readonly string[]): boolean => to.some(isGroup)
+
+/** A mission view knows the mission of a member; this is the other way round. */
+export async function missionOf(fleet: Fleet, { mission_id }: Member) {
+  return mission_id ? (await fleet.store.get('missions', mission_id))?.value : undefined
+}

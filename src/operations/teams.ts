@@ -1,0 +1,237 @@
+import * as z from 'zod'
+import { Timestamp } from '../domain/ids.ts'
+import { MissionSettings } from '../domain/records/mission.ts'
+import { Handle, Member, MemberRole, Team } from '../domain/records/team.ts'
+import { MEMBER_STATES, stateOf } from '../domain/rules/member-state.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { lookUp } from '../fleet/records.ts'
+import { addMember, changeMember, dismissMember, lookUpMember } from '../fleet/teams/members.ts'
+import { changeTeam, createTeam, deleteTeam, lookUpTeam, membersOf, teamsOf } from '../fleet/teams/teams.ts'
+import { ask, given, ProjectRef, Ref } from './inputs.ts'
+import { command, query } from './operation.ts'
+import { missionOf, teamOf } from './team-callers.ts'
+
+const TeamRef = Ref.describe('an id, its first letters, or the name')
+export const MemberRef = Ref.describe('the name of a member in its team, or its id')
+
+const MemberView = Member.omit({ wakes: true, generation: true }).extend({
+  state: z.enum(MEMBER_STATES),
+  waits_for: z.string().nullable(),
+  agent: z.string().nullable().describe('empty: a person, or the default of the project'),
+  model: z.string().nullable(),
+  unread: z.number().int().describe('how many messages it has not heard yet; at most 500 are counted'),
+})
+const TeamSummary = Team.omit({ roster: true }).extend({
+  agents: z.number().int(),
+  people: z.number().int(),
+})
+const TeamView = TeamSummary.extend({ members: z.array(MemberView) })
+const MemberDetail = MemberView.extend({ charter: z.string().describe('its standing instructions') })
+
+const summaryOf = ({ roster, ...team }: Team): z.infer<typeof TeamSummary> => ({
+  ...team,
+  agents: roster.filter(({ is_agent }) => is_agent).length,
+  people: roster.filter(({ is_agent }) => !is_agent).length,
+})
+
+const MOST_UNREAD = 500
+
+async function memberView(
+  fleet: Fleet,
+  { wakes: _, generation: __, ...member }: Member,
+): Promise<z.infer<typeof MemberView>> {
+  const mission = await missionOf(fleet, member as Member)
+  const waiting = await fleet.store.find('deliveries', { index: 'queued', equals: [member.id], limit: MOST_UNREAD })
+  return {
+    ...member,
+    ...stateOf(member, mission),
+    agent: mission?.agent ?? null,
+    model: mission?.model ?? null,
+    unread: waiting.items.length,
+  }
+}
+
+async function memberDetail(fleet: Fleet, member: Member): Promise<z.infer<typeof MemberDetail>> {
+  const mission = await missionOf(fleet, member)
+  return { ...(await memberView(fleet, member)), charter: mission ? await fleet.blobs.read(mission.prompt) : '' }
+}
+
+const Changeable = Team.pick({ description: true, max_members: true, max_budget_usd: true })
+
+export const teams = [
+  command({
+    name: 'create_team',
+    may: 'teams.manage',
+    mcp: 'teams',
+    summary: 'Create a team: agents that stay, keep their conversation, and write to each other',
+    http: 'POST /api/teams',
+    input: Changeable.extend({ project_id: ProjectRef, name: Handle }),
+    output: TeamView,
+    run: async (context, { project_id, ...wanted }) => {
+      const { value } = await createTeam(context.fleet, ask(context, 'create_team'), project_id, wanted)
+      return teamView(context.fleet, value)
+    },
+  }),
+  query({
+    name: 'list_teams',
+    may: 'teams.read',
+    mcp: 'teams',
+    summary: 'List the teams, oldest first',
+    http: 'GET /api/teams',
+    input: z.object({ project_id: ProjectRef.optional() }),
+    output: z.object({ teams: z.array(TeamSummary) }),
+    run: async ({ fleet }, { project_id }) => {
+      const project = project_id && (await lookUp(fleet, 'projects', project_id)).value.id
+      return { teams: (await teamsOf(fleet, project)).map(summaryOf) }
+    },
+  }),
+  query({
+    name: 'get_team',
+    may: 'teams.read',
+    mcp: 'teams',
+    summary: 'Show a team: who is in it, what each does now, and what each waits for',
+    http: 'GET /api/teams/:team_id',
+    input: z.object({ team_id: TeamRef }),
+    output: TeamView,
+    run: async ({ fleet }, { team_id }) => teamView(fleet, (await lookUpTeam(fleet, team_id)).value),
+  }),
+  query({
+    name: 'team_status',
+    may: 'teams.read',
+    mcp: 'teams',
+    summary: 'Show your own team, or the only one: who is in it, what each does now, and what each waits for',
+    http: 'GET /api/team',
+    agentMay: () => true,
+    input: z.object({}),
+    output: TeamView,
+    run: async context => teamView(context.fleet, await teamOf(context, undefined)),
+  }),
+  command({
+    name: 'change_team',
+    may: 'teams.manage',
+    mcp: 'teams',
+    summary: 'Change a team, or pause it: then nobody in it is woken',
+    http: 'PUT /api/teams/:team_id',
+    input: z.object({
+      team_id: TeamRef,
+      description: Team.shape.description.unwrap().optional(),
+      max_members: Team.shape.max_members.unwrap().optional(),
+      max_budget_usd: Team.shape.max_budget_usd.unwrap().optional(),
+      paused: z.boolean().optional(),
+    }),
+    output: TeamView,
+    run: async (context, { team_id, ...change }) => {
+      const { value } = await lookUpTeam(context.fleet, team_id)
+      const changed = await changeTeam(context.fleet, ask(context, 'change_team'), value.id, given(change))
+      return teamView(context.fleet, changed.value)
+    },
+  }),
+  command({
+    name: 'delete_team',
+    may: 'teams.manage',
+    mcp: 'teams',
+    summary: 'Delete a team. Its mail and the work of its members stay',
+    http: 'DELETE /api/teams/:team_id',
+    needsFleet: true,
+    input: z.object({ team_id: TeamRef, dismiss: z.boolean().default(false).describe('dismiss its agents first') }),
+    output: z.object({ deleted: z.string(), dismissed: z.array(z.string()) }),
+    run: async (context, { team_id, dismiss }) => {
+      const { value: team } = await lookUpTeam(context.fleet, team_id)
+      const agents = dismiss ? team.roster.filter(({ is_agent }) => is_agent) : []
+      const asking = ask(context, 'delete_team')
+      for (const { member_id } of agents)
+        await dismissMember(context.fleet, { ...asking, key: undefined }, member_id, 'Its team was deleted.')
+      await deleteTeam(context.fleet, asking, team.id)
+      return { deleted: team.id, dismissed: agents.map(({ handle }) => handle) }
+    },
+  }),
+  command({
+    name: 'add_member',
+    may: 'teams.manage',
+    mcp: 'teams',
+    summary: 'Add an agent to a team. It starts when mail comes, with its charter as its standing instructions',
+    http: 'POST /api/teams/:team_id/members',
+    input: z.object({
+      team_id: TeamRef,
+      handle: Handle,
+      role: MemberRole.default('worker'),
+      charter: z
+        .string()
+        .max(100_000)
+        .default('')
+        .describe('its standing instructions; for the agent shell, the script that each wake runs'),
+      agent: MissionSettings.shape.agent.unwrap().optional().describe('default: the agent of the project'),
+      model: MissionSettings.shape.model.unwrap().optional(),
+      effort: MissionSettings.shape.effort.unwrap().optional(),
+      max_budget_usd: MissionSettings.shape.max_budget_usd
+        .unwrap()
+        .optional()
+        .describe('for all its sessions together'),
+      tool_preset: MissionSettings.shape.tool_preset.unwrap().optional(),
+      approvals: MissionSettings.shape.approvals.unwrap().optional(),
+      labels: Member.shape.labels,
+    }),
+    output: MemberDetail,
+    run: async (context, { team_id, handle, role, charter, labels, ...settings }) => {
+      const { value: team } = await lookUpTeam(context.fleet, team_id)
+      const wanted = { handle, role, charter, labels, settings: given(settings) }
+      const { value } = await addMember(context.fleet, ask(context, 'add_member'), team.id, wanted)
+      return memberDetail(context.fleet, value)
+    },
+  }),
+  query({
+    name: 'get_member',
+    may: 'teams.read',
+    mcp: 'teams',
+    summary: 'Show a member of a team with its charter',
+    http: 'GET /api/teams/:team_id/members/:member',
+    input: z.object({ team_id: TeamRef, member: MemberRef }),
+    output: MemberDetail,
+    run: async ({ fleet }, { team_id, member }) => {
+      const { value: team } = await lookUpTeam(fleet, team_id)
+      return memberDetail(fleet, (await lookUpMember(fleet, team, member)).value)
+    },
+  }),
+  command({
+    name: 'change_member',
+    may: 'teams.manage',
+    mcp: 'teams',
+    summary: 'Change the role or labels of a member, or pause it: then mail does not wake it',
+    http: 'PUT /api/teams/:team_id/members/:member',
+    input: z.object({
+      team_id: TeamRef,
+      member: MemberRef,
+      role: MemberRole.optional(),
+      labels: Member.shape.labels.unwrap().optional(),
+      paused: z.boolean().optional(),
+    }),
+    output: MemberDetail,
+    run: async (context, { team_id, member, ...change }) => {
+      const { value: team } = await lookUpTeam(context.fleet, team_id)
+      const { value } = await lookUpMember(context.fleet, team, member)
+      const changed = await changeMember(context.fleet, ask(context, 'change_member'), value.id, given(change))
+      return memberDetail(context.fleet, changed.value)
+    },
+  }),
+  command({
+    name: 'dismiss_member',
+    may: 'teams.manage',
+    mcp: 'teams',
+    summary: 'Dismiss a member: its session stops, its work is kept, and its unread mail goes back to the senders',
+    http: 'POST /api/teams/:team_id/members/:member/dismiss',
+    needsFleet: true,
+    input: z.object({ team_id: TeamRef, member: MemberRef, reason: z.string().max(1000).optional() }),
+    output: z.object({ dismissed: z.string(), handle: z.string(), at: Timestamp }),
+    run: async (context, { team_id, member, reason }) => {
+      const { value: team } = await lookUpTeam(context.fleet, team_id)
+      const { value } = await lookUpMember(context.fleet, team, member)
+      const gone = await dismissMember(context.fleet, ask(context, 'dismiss_member'), value.id, reason)
+      return { dismissed: value.id, handle: value.handle, at: gone.value.dismissed_at! }
+    },
+  }),
+]
+
+async function teamView(fleet: Fleet, team: Team): Promise<z.infer<typeof TeamView>> {
+  const members = await membersOf(fleet, team)
+  return { ...summaryOf(team), members: await Promise.all(members.map(member => memberView(fleet, member))) }
+}
