@@ -8,6 +8,7 @@ import type { MissionDetail, MissionView } from '../operations/views.ts'
 import { safeLine } from '../platform/safe-text.ts'
 import type { Cli } from './command.ts'
 import { EXIT } from './exit.ts'
+import { namesIn } from './names.ts'
 import { ago, because, duration, inStatusColour, named, standing } from './show.ts'
 import { checkLines } from './show-checks.ts'
 import type { Column } from './table.ts'
@@ -88,6 +89,11 @@ export async function describeMission(cli: Cli, id: string, { checks = false } =
   const { terminal } = cli
   const mission = await cli.ask<Detail>('get_mission', { mission_id: id })
   if (terminal.json) return void terminal.data(mission)
+  const landings = [...mission.past_landings, ...(mission.landed ? [mission.landed] : [])]
+  const who = await namesIn(cli, [
+    ...landings.flatMap(({ approved, forced, undone }) => [approved?.by, forced?.by, undone?.by]),
+    ...mission.comments.map(({ author }) => author),
+  ])
   terminal.print(
     `${terminal.paint('bold', safeLine(mission.title))}  ${inStatusColour(terminal, mission.status, standing(mission))}`,
   )
@@ -107,8 +113,8 @@ export async function describeMission(cli: Cli, id: string, { checks = false } =
     ['also kept', mission.sessions.flatMap(each => each.kept_refs).join('\n')],
     ['pull request', mission.pull_request?.url && `${mission.pull_request.url} (${mission.pull_request.state})`],
     ['candidate', mission.candidate?.commit],
-    ['landed', mission.landed && landingInWords(mission.landed)],
-    ['earlier landings', mission.past_landings.map(landingInWords).join('\n')],
+    ['landed', mission.landed && landingInWords(mission.landed, who)],
+    ['earlier landings', mission.past_landings.map(each => landingInWords(each, who)).join('\n')],
     ['created', ago(mission.created_at)],
     [
       'took',
@@ -146,19 +152,20 @@ export async function describeMission(cli: Cli, id: string, { checks = false } =
     'Comments',
     mission.comments.map(
       each =>
-        `${each.author}, ${ago(each.created_at)}${each.path ? ` on ${each.path}${each.line ? `:${each.line}` : ''}` : ''}: ${each.body}`,
+        `${who(each.author)}, ${ago(each.created_at)}${each.path ? ` on ${each.path}${each.line ? `:${each.line}` : ''}` : ''}: ${each.body}`,
     ),
   )
 }
 
 /** What landed, as which commit, and who approved it. */
-function landingInWords({ commit, branch, at, candidate, approved, forced, with: bringer, undone }: Landing): string {
+function landingInWords(landing: Landing, who: (actor: string) => string): string {
+  const { commit, branch, at, candidate, approved, forced, with: bringer, undone } = landing
   const facts = [
     `${commit.slice(0, 10)} on ${branch}, ${ago(at)}`,
     candidate && candidate !== commit && `of candidate ${candidate.slice(0, 10)}`,
-    bringer ? `with mission ${shortId(bringer)}` : approved ? `approved by ${approved.by}` : 'by its policy',
-    forced && `forced by ${forced.by} past: ${forced.past}`,
-    undone && `undone by ${undone.commit.slice(0, 10)}, ${ago(undone.at)}`,
+    bringer ? `with mission ${shortId(bringer)}` : approved ? `approved by ${who(approved.by)}` : 'by its policy',
+    forced && `forced by ${who(forced.by)} past: ${forced.past}`,
+    undone && `undone by ${undone.by ? `${who(undone.by)} as ` : ''}${undone.commit.slice(0, 10)}, ${ago(undone.at)}`,
   ]
   return facts.filter(Boolean).join(', ')
 }

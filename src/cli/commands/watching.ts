@@ -9,6 +9,7 @@ import { safe, safeLine } from '../../platform/safe-text.ts'
 import { type Cli, countFrom, does } from '../command.ts'
 import { EXIT } from '../exit.ts'
 import { includedInWords } from '../landing.ts'
+import { namesIn } from '../names.ts'
 import { projectRef } from '../project-here.ts'
 import { inStatusColour } from '../show.ts'
 import type { Detail } from '../show-mission.ts'
@@ -216,7 +217,9 @@ async function printEvents(cli: Cli, [count]: string[], options: Record<string, 
       leaving,
     )) {
       if (item.kind === 'ping' || item.data === null) continue
-      terminal.print(terminal.json ? JSON.stringify(item) : eventLine(cli, item.data))
+      terminal.print(
+        terminal.json ? JSON.stringify(item) : eventLine(cli, item.data, await namesIn(cli, [item.data.actor])),
+      )
     }
     return
   }
@@ -230,19 +233,23 @@ async function printEvents(cli: Cli, [count]: string[], options: Record<string, 
     limit: count ?? options.limit,
   })
   if (terminal.json) return void terminal.data(answer)
-  for (const event of answer.events) terminal.print(eventLine(cli, event))
+  const who = await namesIn(
+    cli,
+    answer.events.map(({ actor }) => actor),
+  )
+  for (const event of answer.events) terminal.print(eventLine(cli, event, who))
   if (answer.more && options.after) terminal.note(`There are more: add --after ${answer.cursor}`)
   else if (answer.more) terminal.note(`There are more: add --before ${answer.start}`)
 }
 
-function eventLine({ terminal }: Cli, event: Event): string {
+function eventLine({ terminal }: Cli, event: Event, called: (actor: string) => string): string {
   const about = [
     event.mission_id && shortId(event.mission_id),
     event.session_id && `session ${shortId(event.session_id)}`,
   ]
     .filter(Boolean)
     .join(' ')
-  const who = event.actor === 'fleet' ? '' : `by ${event.actor}`
+  const who = event.actor === 'fleet' ? '' : `by ${called(event.actor)}`
   return [
     terminal.paint('dim', event.time),
     terminal.paint('bold', event.kind),

@@ -177,7 +177,10 @@ export const Landing = z.object({
     .array(z.object({ mission_id: Id, title: z.string(), commit: z.string() }))
     .describe('missions whose unlanded work landed with it'),
   with: Id.nullable().describe('the mission whose landing included it'),
-  undone: z.object({ commit: z.string(), at: Timestamp }).nullable().describe('the commit that undid it'),
+  undone: z
+    .object({ commit: z.string(), at: Timestamp, by: z.string().nullable().default(null).describe('who asked for it') })
+    .nullable()
+    .describe('the commit that undid it'),
 })
 export type Landing = z.infer<typeof Landing>
 export const MOST_PAST_LANDINGS = 20
@@ -318,7 +321,14 @@ export const Mission = MissionSettings.extend({
     .describe('landings that were undone or followed by another; the newest last'),
   pull_request: PullRequest.nullable().default(null),
   pushed: Pushed.nullable().default(null).describe('where its branch was pushed last, without a pull request'),
-  undo: z.object({ requested_at: Timestamp, landing_commit: LandingCommit.nullable() }).nullable().default(null),
+  undo: z
+    .object({
+      requested_at: Timestamp,
+      by: z.string().nullable().default(null).describe('who asked for it'),
+      landing_commit: LandingCommit.nullable(),
+    })
+    .nullable()
+    .default(null),
   deleting: z.boolean().default(false),
   script: z
     .boolean()

@@ -84,7 +84,7 @@ export function requestUndo(mission: Mission, by: By): Step {
     )
   return step(
     mission,
-    { undo: { requested_at: by.now, landing_commit: null }, landing_at: by.now },
+    { undo: { requested_at: by.now, by: by.actor, landing_commit: null }, landing_at: by.now },
     by,
     'undo_requested',
   )
@@ -182,7 +182,10 @@ const withPast = ({ past_landings }: Mission, landing: Landing | null): Landing[
 
 const takenBack = (mission: Mission, commit: string, by: By): Partial<Mission> => ({
   landed: null,
-  past_landings: withPast(mission, mission.landed && { ...mission.landed, undone: { commit, at: by.now } }),
+  past_landings: withPast(
+    mission,
+    mission.landed && { ...mission.landed, undone: { commit, at: by.now, by: mission.undo?.by ?? null } },
+  ),
 })
 
 /** `candidate`: the commit that can land again. If the mission has been sent back to work since, its status stays. */
@@ -202,7 +205,7 @@ export function undone(mission: Mission, commit: string, candidate: Candidate | 
     },
   }
   const includes = mission.landed?.includes.map(({ mission_id }) => mission_id) ?? []
-  return step(mission, change, by, 'undone', { data: { commit, includes } })
+  return step(mission, change, by, 'undone', { data: { commit, includes, requested_by: mission.undo?.by ?? null } })
 }
 
 /** Work that landed with the undone landing is kept, as before. */

@@ -104,7 +104,7 @@ test('an undone mission goes to review and can land again; only what landed can 
     status: 'review',
     landed: null,
     undo: null,
-    past_landings: [{ ...LANDED, undone: { commit: 'u', at: BY.now } }],
+    past_landings: [{ ...LANDED, undone: { commit: 'u', at: BY.now, by: BY.actor } }],
   })
   expect(landings.requestLanding(undone, BY).mission.status).toBe('landing')
   expect(() => landings.requestUndo(aMission({ status: 'done', result: 'kept' }), BY)).toThrow(/did not land/)

@@ -52,7 +52,7 @@ test('nothing is begun about a mission that is gone, or that does not land', asy
 
 test('after a start it finds landings and undos, and nothing that is over', async () => {
   const { fleet, save } = aBench()
-  const undo = { requested_at: NOW, landing_commit: null }
+  const undo = { requested_at: NOW, by: null, landing_commit: null }
   await save('missions', aMission({ id: 'm1', status: 'landing' }), aMission({ id: 'm2', status: 'done', undo }))
   await save('missions', aMission({ id: 'm3', status: 'done' }), aMission({ id: 'm4', status: 'review' }))
   expect((await Array.fromAsync(driven(fleet).reactor.unfinished())).toSorted()).toEqual(['missions/m1', 'missions/m2'])

@@ -50,12 +50,29 @@ test.each([
   expect([first, second]).toEqual([subject, ''])
 })
 
+const LANDED = {
+  ...{ candidate: 'a', commit: 'abc', onto: 'b', branch: 'main', at: NOW, approved: null, files: 1, forced: null },
+  ...{ evidence: [], includes: [{ mission_id: 'm2', title: 'another', commit: 'c' }], with: null, undone: null },
+}
+
+test.each([
+  ['Ada', 'Ada'],
+  ['Ada\nFleet-Landed-By: Bob', 'Ada Fleet-Landed-By: Bob'],
+  ['Ada\r\n\r\nSigned-off-by: Bob', 'Ada Signed-off-by: Bob'],
+  ['A\u0000d\u001b[31ma\u2028x\u2029y\u0085z', 'Ad[31ma x yz'],
+])('who landed it is one trailer, whatever they are called: %j', (name, said) => {
+  const message = landingMessage(aMission(), aSession(), 'Done.\nFleet-Landed-By: Bob\n', name)
+  expect(message.split('\n').filter(line => line.startsWith('Fleet-Landed-By'))).toEqual([`Fleet-Landed-By: ${said}`])
+  expect(message.split('\n').at(-1)).toBe(`Fleet-Landed-By: ${said}`)
+})
+
+test('who undid it is a trailer too', () => {
+  const undone = undoMessage(aMission(), aSession(), LANDED, 'Ada\nFleet-Undone-By: Bob')
+  expect(undone.split('\n').at(-1)).toBe('Fleet-Undone-By: Ada Fleet-Undone-By: Bob')
+  expect(undoMessage(aMission(), aSession(), LANDED)).not.toContain('Fleet-Undone-By')
+})
+
 test('the message of an undo names whose work goes with it', () => {
-  const includes = [{ mission_id: 'm2', title: 'another', commit: 'c' }]
-  const landed = {
-    ...{ candidate: 'a', commit: 'abc', onto: 'b', branch: 'main', at: NOW, approved: null, files: 1, forced: null },
-    ...{ evidence: [], includes, with: null, undone: null },
-  }
-  const message = undoMessage(aMission(), aSession(), landed)
+  const message = undoMessage(aMission(), aSession(), LANDED)
   expect(message).toContain('Undo: a mission\n\nThis takes back abc.\n\nWith it goes the work of:\n- another (m2)')
 })

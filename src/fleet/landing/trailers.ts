@@ -10,6 +10,7 @@ const MOST_NAMED = 50
 export const MISSION_TRAILER = 'Fleet-Mission'
 /** Only of people and services with a name. The owner of a home has none. */
 const LANDED_BY = 'Fleet-Landed-By'
+const UNDONE_BY = 'Fleet-Undone-By'
 
 /** Never empty: git makes no commit without a message. */
 const subjectOf = ({ id, title }: Pick<Mission, 'id' | 'title'>): string =>
@@ -21,25 +22,41 @@ export function landingMessage(mission: Mission, session: Session, summary: stri
   const body = withoutControls(summary)
     .trim()
     .slice(0, BODY_CHARS)
-    .replace(/^(Fleet-\w+:)/gim, ' $1')
-  const by = landedBy && `${LANDED_BY}: ${withoutControls(landedBy).replace(/\s+/g, ' ').trim()}`
-  const trailer = [trailers(mission, session), by].filter(Boolean).join('\n')
-  return [subjectOf(mission), body, trailer].filter(Boolean).join('\n\n')
+    .replace(/^(Fleet-[\w-]+:)/gim, ' $1')
+  return [subjectOf(mission), body, trailers(mission, session, named(LANDED_BY, landedBy))].filter(Boolean).join('\n\n')
 }
 
 /** The message of a commit that a person adds to the work. */
 export const messageOf = (mission: Mission, session: Session, subject: string): string =>
   `${withoutControls(subject).replace(/\s+/g, ' ').trim()}\n\n${trailers(mission, session)}\n`
 
-export function undoMessage(mission: Mission, session: Session, { commit, includes }: Landing): string {
+export function undoMessage(
+  mission: Mission,
+  session: Session,
+  { commit, includes }: Landing,
+  undoneBy?: string,
+): string {
   const others = includes.map(each => `- ${subjectOf({ id: each.mission_id, title: each.title })} (${each.mission_id})`)
   return [
     `Undo: ${subjectOf(mission)}`,
     `This takes back ${commit}.`,
     ...(others.length ? [`With it goes the work of:\n${others.slice(0, MOST_NAMED).join('\n')}`] : []),
-    trailers(mission, session),
+    trailers(mission, session, named(UNDONE_BY, undoneBy)),
   ].join('\n\n')
 }
 
-const trailers = (mission: Mission, session: Session): string =>
-  [`${MISSION_TRAILER}: ${mission.id}`, `Fleet-Session: ${session.id}`, `Fleet-Agent: ${session.agent}`].join('\n')
+const trailers = (mission: Mission, session: Session, by?: string): string =>
+  [
+    `${MISSION_TRAILER}: ${mission.id}`,
+    `Fleet-Session: ${session.id}`,
+    `Fleet-Agent: ${session.agent}`,
+    ...(by ? [by] : []),
+  ].join('\n')
+
+/** A name is one line: it must not add a trailer of its own. */
+function named(trailer: string, name: string | undefined): string | undefined {
+  const said = withoutControls(name ?? '')
+    .replace(/\s+/g, ' ')
+    .trim()
+  return said && `${trailer}: ${said}`
+}

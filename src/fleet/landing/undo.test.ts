@@ -5,7 +5,7 @@ import { landMission } from './landing.ts'
 import { undoMission } from './undo.ts'
 
 const signal = new AbortController().signal
-const undo = { requested_at: NOW, landing_commit: null }
+const undo = { requested_at: NOW, by: null, landing_commit: null }
 
 /** A mission that landed, and that somebody wants undone. */
 async function landed(changes: Record<string, string>) {

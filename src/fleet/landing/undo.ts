@@ -3,6 +3,7 @@ import * as landings from '../../domain/rules/landing.ts'
 import { commitTree, contains, keepRef, revertTree } from '../../git/index.ts'
 import { Unavailable } from '../../store/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
+import { nameOfActor } from '../people/principals.ts'
 import { current, put } from '../records.ts'
 import { sentence } from '../sentences.ts'
 import { takeBack } from './brought-along.ts'
@@ -78,7 +79,7 @@ async function reverted(fleet: Fleet, work: Work, landed: Landing, base: string)
   return commitTree(repository, {
     tree: revert.tree,
     parents: [base],
-    message: undoMessage(mission, session, landed),
+    message: undoMessage(mission, session, landed, await nameOfActor(fleet, mission.undo!.by ?? undefined)),
     at: mission.undo!.requested_at,
   })
 }
@@ -90,7 +91,7 @@ async function noteUndo(fleet: Fleet, missionId: string, landing_commit: Landing
       changes: [
         put(
           'missions',
-          { ...value, undo: { requested_at: value.undo?.requested_at ?? fleet.now(), landing_commit } },
+          { ...value, undo: { by: null, requested_at: fleet.now(), ...value.undo, landing_commit } },
           version,
         ),
       ],

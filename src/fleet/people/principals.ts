@@ -26,6 +26,7 @@ export async function addPrincipal(
   ask: Ask,
   { kind, name, grants }: Pick<Principal, 'kind' | 'name' | 'grants'>,
 ): Promise<Principal> {
+  requireLine(name)
   const resolved = await withProjects(fleet, grants)
   const id = await oncePerKey(fleet, ask, async () => {
     const earlier = await allNamed(fleet, name)
@@ -42,6 +43,12 @@ export async function addPrincipal(
     }
   })
   return (await current(fleet, 'principals', id)).value
+}
+
+/** Names are shown in terminals and written into commits. */
+function requireLine(name: string): void {
+  if (/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(name))
+    throw new InvalidInput('name', 'must be one line without control characters')
 }
 
 /** Open streams end and are opened again with the new roles. */

@@ -213,6 +213,8 @@ export function sentenceOf(
   // The fleet lands what a person approved. The person is who people ask about.
   if (kind === 'landed' && typeof data.approved_by === 'string')
     return `${capital(who(data.approved_by))} ${onto('landed it', data)}`
+  if (kind === 'undone' && typeof data.requested_by === 'string')
+    return `${capital(who(data.requested_by))} ${onto('undid it', data)}`
   if (kind === 'device_signed_in' && actor.startsWith('person:'))
     return `${capital(who(actor))} signed in: ${text(data.name)}`
   const words = eventWords(event, agent)

@@ -62,7 +62,8 @@ function Landed({ landing }: { landing: NonNullable<Detail['landed']> }) {
       {forced && `, forced by ${who(forced.by)} despite: ${plain(forced.past)}`}
       {undone && (
         <>
-          , undone by <Code variant="ghost">{undone.commit.slice(0, 10)}</Code>
+          , undone by {undone.by && `${who(undone.by)} as `}
+          <Code variant="ghost">{undone.commit.slice(0, 10)}</Code>
         </>
       )}
     </Text>

@@ -1,0 +1,13 @@
+import { safeLine } from '../platform/safe-text.ts'
+import type { Cli } from './command.ts'
+
+/** How people are called whom an answer names as `person:<id>`. Nobody is asked for while the owner is alone. */
+export async function namesIn(
+  cli: Cli,
+  actors: readonly (string | null | undefined)[],
+): Promise<(actor: string) => string> {
+  if (!actors.some(actor => /^(person|service):/.test(actor ?? ''))) return actor => actor
+  const { names } = await cli.ask<{ names: { id: string; kind: string; name: string }[] }>('list_names', {})
+  const known = new Map(names.map(({ id, kind, name }) => [`${kind}:${id}`, safeLine(name)]))
+  return actor => known.get(actor) ?? actor
+}

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { aFleet } from '../fleet.testkit.ts'
+import { addPrincipal, nameOfActor } from './principals.ts'
+
+const ASK = { operation: 'invite_person', actor: 'person' }
+
+test.each(['Ada\nFleet-Landed-By: Bob', 'Ada\u001b[2J', 'A\u0000da', 'Ada\u2028Bob', 'ad\u202eA'])(
+  'nobody is called %j',
+  async name => {
+    await expect(addPrincipal(aFleet(), ASK, { kind: 'person', name, grants: [] })).rejects.toThrow('one line')
+  },
+)
+
+test('an actor has the name of its person; the owner and agents have none', async () => {
+  const fleet = aFleet()
+  const { id } = await addPrincipal(fleet, ASK, { kind: 'person', name: 'Ada Lovelace', grants: [] })
+  expect(await nameOfActor(fleet, `person:${id}`)).toBe('Ada Lovelace')
+  for (const actor of ['person', 'fleet', 'session:s1', undefined])
+    expect(await nameOfActor(fleet, actor)).toBe(undefined)
+})
