@@ -25,6 +25,7 @@ import { Workflows } from '../fleet/workflows/reactor.ts'
 import { Worktrees } from '../fleet/worktrees/reactor.ts'
 import { Warming } from '../fleet/worktrees/warming.ts'
 import { Turns } from '../git/turns.ts'
+import { holdsOneOf } from '../operations/roles.ts'
 import { every } from '../platform/timers.ts'
 import { everything, type Seen } from '../runner/processes.ts'
 import { expectPrograms } from '../spawning/index.ts'
@@ -89,7 +90,7 @@ function reactorsOf(fleet: Fleet, { url, onFault = () => {} }: ReactorOptions): 
   add(desk => new Schedules(fleet, desk))
   add(desk => new Questions(fleet, desk, id => sessions.putAside(id)))
   add(desk => new Teams(fleet, desk))
-  add(desk => new Notifications(fleet, desk))
+  add(desk => new Notifications(fleet, desk, holdsOneOf))
   add(desk => new TakeOvers(fleet, desk, sessions.live))
   add(desk => new Previews(fleet, desk, processes))
   add(desk => new Worktrees(fleet, desk))

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Forbidden, NotAllowed } from '../domain/errors.ts'
+import { Forbidden, NotAllowed, NotFound } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import { PushSubscription } from '../domain/records/device.ts'
 import {
@@ -18,13 +18,15 @@ import { forgetBrowser } from '../fleet/notifications/reactor.ts'
 import {
   changeNotificationSettings,
   destinations,
+  inEffect,
   MOST_BROWSERS,
   notificationSettings,
   subscribeBrowser,
 } from '../fleet/notifications/settings.ts'
 import { current, put } from '../fleet/records.ts'
+import { isPerson, isPrincipal, reachFor } from './authorize.ts'
 import { ask, edits, given, Ref } from './inputs.ts'
-import { type Caller, command, query } from './operation.ts'
+import { deviceOf as browserOf, type Caller, command, query } from './operation.ts'
 
 const Last = z
   .object({ at: z.string(), status: z.enum(['waiting', 'sent', 'failed', 'dropped']), outcome: z.string().nullable() })
@@ -32,6 +34,8 @@ const Last = z
   .describe('what became of the newest message')
 
 const SettingsView = z.object({
+  limited: z.boolean().describe('the mail server and private addresses are set by somebody else'),
+  mail_server: z.boolean().describe('whether there is a mail server to send with'),
   needs: z.array(z.enum(NEEDS)).describe('everything that a person can be told about'),
   quiet: NotificationSettings.shape.quiet,
   page_address: z.string(),
@@ -45,15 +49,43 @@ const SettingsView = z.object({
   email: Email.omit({ password: true, since: true }).extend({ has_password: z.boolean(), last: Last }),
 })
 
+/** Whose notifications are meant: everybody has their own. Null: the owner's. */
+function recipientOf(caller: Caller): string | null {
+  if (caller.kind === 'owner') return null
+  if (caller.kind === 'person') return caller.id
+  throw new Forbidden('Only a person gets notifications.')
+}
+
+/** A token with fewer roles must not send what its person may see to somewhere else. */
+function requireAllRoles(caller: Caller): void {
+  if (isPrincipal(caller) && caller.limit !== null)
+    throw new Forbidden('A token with fewer roles than its person does not change their notifications.')
+}
+
+/** Whoever may not change the fleet's settings has no mail server of their own, and no private addresses. */
+const isLimited = (caller: Caller): boolean => isPrincipal(caller) && reachFor(caller, 'settings.write') !== 'fleet'
+
+const OWNERS_FIELDS = ['allow_private', 'host', 'port', 'security', 'user', 'password', 'from'] as const
+
+function requireOwnFields(caller: Caller, ...edits: (object | undefined)[]): void {
+  if (!isLimited(caller)) return
+  const field = OWNERS_FIELDS.find(each => edits.some(edit => edit && each in edit))
+  if (field) throw new Forbidden(`Your role does not include settings.write, which ${field} needs.`)
+}
+
 async function settingsView(fleet: Fleet, caller: Caller): Promise<z.infer<typeof SettingsView>> {
-  const { value } = await notificationSettings(fleet)
-  const own = caller.kind === 'owner' ? caller.device : undefined
+  const recipient = recipientOf(caller)
+  const { value } = await notificationSettings(fleet, recipient)
+  const effective = await inEffect(fleet, value)
+  const own = browserOf(caller)
   const ids = (await destinations(fleet, value)).flatMap(({ device_id }) => device_id ?? [])
   const browsers = await Promise.all(ids.map(id => current(fleet, 'devices', id)))
-  const [push, ntfy, email] = await Promise.all(CHANNELS.map(channel => lastOf(fleet, channel)))
+  const [push, ntfy, email] = await Promise.all(CHANNELS.map(channel => lastOf(fleet, channel, recipient)))
   const { token, since: _, ...ntfyView } = value.ntfy
   const { password, since: __, ...emailView } = value.email
   return {
+    limited: isLimited(caller),
+    mail_server: effective.email.host !== '' && effective.email.from !== '',
     needs: [...NEEDS],
     quiet: value.quiet,
     page_address: value.page_address,
@@ -69,24 +101,37 @@ async function settingsView(fleet: Fleet, caller: Caller): Promise<z.infer<typeo
   }
 }
 
-async function lastOf(fleet: Fleet, channel: Channel): Promise<z.infer<typeof Last>> {
-  const query = { index: 'channel', equals: [channel], newestFirst: true, limit: 1 }
-  const last = (await fleet.store.find('notifications', query)).items[0]?.value
+async function newestOf(fleet: Fleet, channel: Channel, recipient: string | null): Promise<Notification | undefined> {
+  const query = { index: 'channel', equals: [channel], newestFirst: true, limit: MOST_LOOKED_AT }
+  const { items } = await fleet.store.find('notifications', query)
+  return items.map(({ value }) => value).find(({ principal_id }) => principal_id === recipient)
+}
+
+async function lastOf(fleet: Fleet, channel: Channel, recipient: string | null): Promise<z.infer<typeof Last>> {
+  const last = await newestOf(fleet, channel, recipient)
   return last ? { at: last.updated_at, status: last.status, outcome: last.outcome } : null
 }
 
 /** A browser speaks for itself only: it alone has the keys of its subscription. */
-function deviceOf(caller: Caller): string {
-  if (caller.kind === 'owner' && !caller.plugin && caller.device) return caller.device
+function ownBrowser(caller: Caller): string {
+  const device = isPerson(caller) ? browserOf(caller) : undefined
+  if (device) return device
   throw new Forbidden('Only a browser that is signed in can switch its own notifications.')
 }
 
+/** Of all people: whose messages are further back than this shows none. */
+const MOST_LOOKED_AT = 200
+/** A person who may not choose the mail server must not flood through it. */
+const TEST_EVERY_MS = 30_000
+
 const SECRET = 'empty removes it; absent keeps it, unless the server changes'
+
+const ageOf = (fleet: Fleet, { created_at }: Notification): number => Date.parse(fleet.now()) - Date.parse(created_at)
 
 export const notifications = [
   query({
     name: 'get_notification_settings',
-    may: 'system.inspect',
+    may: 'self.manage',
     mcp: false,
     summary: 'Show what people are told about while no page is open, and over which channels',
     http: 'GET /api/notifications/settings',
@@ -96,7 +141,7 @@ export const notifications = [
   }),
   command({
     name: 'set_notification_settings',
-    may: 'settings.write',
+    may: 'self.manage',
     // It says where messages go, with secrets.
     mcp: false,
     summary: 'Change what people are told about, over which channels, and the quiet hours',
@@ -115,46 +160,54 @@ export const notifications = [
     }),
     output: SettingsView,
     run: async (context, { push, ntfy, email, ...rest }) => {
-      await changeNotificationSettings(context.fleet, ask(context, 'set_notification_settings'), {
-        ...given(rest),
-        ...(push && { push: given(push) }),
-        ...(ntfy && { ntfy: given(ntfy) }),
-        ...(email && { email: given(email) }),
-      })
+      requireAllRoles(context.caller)
+      requireOwnFields(context.caller, push, ntfy, email)
+      const recipient = recipientOf(context.caller)
+      await changeNotificationSettings(
+        context.fleet,
+        ask(context, 'set_notification_settings'),
+        {
+          ...given(rest),
+          ...(push && { push: given(push) }),
+          ...(ntfy && { ntfy: given(ntfy) }),
+          ...(email && { email: given(email) }),
+        },
+        recipient,
+      )
       return settingsView(context.fleet, context.caller)
     },
   }),
   command({
     name: 'subscribe_browser',
-    may: 'devices.manage',
+    may: 'self.manage',
     mcp: false,
     summary: `Send notifications to the browser that asks, through its push service; at most ${MOST_BROWSERS} browsers`,
     http: 'PUT /api/notifications/browser',
     input: PushSubscription.omit({ since: true }),
     output: SettingsView,
     run: async (context, subscription) => {
-      const device = deviceOf(context.caller)
+      const device = ownBrowser(context.caller)
       await subscribeBrowser(context.fleet, ask(context, 'subscribe_browser'), device, subscription)
       return settingsView(context.fleet, context.caller)
     },
   }),
   command({
     name: 'unsubscribe_browser',
-    may: 'devices.manage',
+    may: 'self.manage',
     mcp: false,
     summary: 'Send no more notifications to the browser that asks',
     http: 'DELETE /api/notifications/browser',
     input: z.object({}),
     output: SettingsView,
     run: async (context, _) => {
-      const device = deviceOf(context.caller)
+      const device = ownBrowser(context.caller)
       await subscribeBrowser(context.fleet, ask(context, 'unsubscribe_browser'), device, null)
       return settingsView(context.fleet, context.caller)
     },
   }),
   command({
     name: 'test_notifications',
-    may: 'settings.write',
+    may: 'self.manage',
     mcp: false,
     summary: 'Send a test message over a channel now, and say what happened',
     http: 'POST /api/notifications/test',
@@ -163,8 +216,13 @@ export const notifications = [
     output: z.object({
       outcomes: z.array(z.object({ to: z.string(), ok: z.boolean(), said: z.string() })),
     }),
-    run: async ({ fleet }, { channel }) => {
-      const { value: settings } = await notificationSettings(fleet)
+    run: async ({ fleet, caller }, { channel }) => {
+      requireAllRoles(caller)
+      const recipient = recipientOf(caller)
+      const settings = await inEffect(fleet, (await notificationSettings(fleet, recipient)).value)
+      const before = await newestOf(fleet, channel, recipient)
+      if (isLimited(caller) && before?.need === 'test' && ageOf(fleet, before) < TEST_EVERY_MS)
+        throw new NotAllowed('A test was sent a moment ago.', { try: 'Wait half a minute.' })
       const where =
         channel === 'push'
           ? (await destinations(fleet, settings)).filter(each => each.channel === 'push')
@@ -177,7 +235,16 @@ export const notifications = [
         const now = fleet.now()
         const test: Notification = {
           id: newId(),
-          ...{ channel, device_id, event: '', need: 'test', mission_id: null, question_id: null, plan_id: null },
+          ...{
+            principal_id: recipient,
+            channel,
+            device_id,
+            event: '',
+            need: 'test',
+            mission_id: null,
+            question_id: null,
+            plan_id: null,
+          },
           ...{ title: 'Test message', about: 'Notifications from Flotilla reach you here.', detail: '' },
           ...{
             waits_in: null,
@@ -204,7 +271,7 @@ export const notifications = [
   }),
   query({
     name: 'get_notification',
-    may: 'missions.read',
+    may: 'self.manage',
     mcp: false,
     summary: 'Get the words of a notification, by the id that a push message carries',
     http: 'GET /api/notifications/:notification_id',
@@ -213,8 +280,9 @@ export const notifications = [
       ...{ id: z.string(), need: z.string(), title: z.string(), body: z.string(), path: z.string() },
       tag: z.string().describe('a newer notification with the same tag replaces it'),
     }),
-    run: async ({ fleet }, { notification_id }) => {
+    run: async ({ fleet, caller }, { notification_id }) => {
       const { value } = await current(fleet, 'notifications', notification_id)
+      if (value.principal_id !== recipientOf(caller)) throw new NotFound('notification', notification_id)
       const { id, need, title, about, detail, path, plan_id, mission_id } = value
       // The page shows what it notices itself under the same tag, so that there is one of each.
       const tag = plan_id ?? mission_id ?? id

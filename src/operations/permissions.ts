@@ -1,10 +1,10 @@
 /** What a caller needs to use an operation. Each permission is one thing to trust a person with. */
 export const PERMISSIONS = {
-  'self.manage': 'see who one is, and manage own browsers and tokens',
+  'self.manage': 'see who one is, and manage own browsers, tokens and notifications',
   'people.manage': 'invite people and services, change their roles, end them, see all tokens',
   'audit.read': 'see who did what and from where, and what was refused',
   'system.read': 'see the state of the fleet: status, agents, models, plugins, settings',
-  'system.inspect': 'see what concerns the machine: disk, integrations, where messages are sent',
+  'system.inspect': 'see what concerns the machine: disk, integrations',
   'system.operate': 'pause, clean up, retry what is stuck, refresh the list of agents',
   'metrics.read': 'read measurements: counts and durations without titles or names',
   'settings.write': 'change settings of the fleet',

@@ -71,6 +71,10 @@ export function both(one: Reach, other: Reach): Reach {
 
 export const reaches = (reach: Reach, projectId: string): boolean => reach === 'fleet' || reach.has(projectId)
 
+/** Whether these roles include one of these permissions in a project. */
+export const holdsOneOf = (grants: readonly Grant[], anyOf: readonly string[], projectId: string): boolean =>
+  anyOf.some(permission => reaches(reachOf(grants, permission as Permission), projectId))
+
 export const isEmpty = (reach: Reach): boolean => reach !== 'fleet' && reach.size === 0
 
 /** Whether whoever has `held` may give `wanted` away: nobody hands out more than they have. */

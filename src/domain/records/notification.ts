@@ -67,10 +67,16 @@ export const Email = Switched.extend({
 })
 export type Email = z.infer<typeof Email>
 
-/** The one record of what people want to be told, and how. Its id is NOTIFICATIONS. */
+/** What somebody wants to be told, and how: one record for each person. That of the owner has this id. */
 export const NOTIFICATIONS = 'notifications'
+export const settingsIdOf = (principalId: string | null): string =>
+  principalId === null ? NOTIFICATIONS : `${NOTIFICATIONS}:${principalId}`
+/** Whose settings they are. Null: the owner's. */
+export const whoseSettings = (id: string): string | null =>
+  id === NOTIFICATIONS ? null : id.slice(NOTIFICATIONS.length + 1)
+
 export const NotificationSettings = z.object({
-  id: z.literal(NOTIFICATIONS),
+  id: Id,
   quiet: QuietHours.nullable().default(null),
   page_address: Word.describe('the address of this page for links in messages; empty: messages have no link'),
   details: z.boolean().default(false).describe("whether messages contain the agent's words, besides the title"),
@@ -86,6 +92,7 @@ export type NotificationSettings = z.infer<typeof NotificationSettings>
 /** A message to a person about one event, over one channel. */
 export const Notification = z.object({
   id: Id.describe('derived from its event and where it goes, so that each event is told once'),
+  principal_id: Id.nullable().default(null).describe('whom it is for; empty: the owner of the home'),
   channel: z.enum(CHANNELS),
   device_id: Id.nullable().describe('the browser, if the channel is push'),
   event: z.string().describe('the cursor of the event'),

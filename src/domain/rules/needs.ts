@@ -1,5 +1,6 @@
 import type { Event } from '../records/event.ts'
 import type { Need } from '../records/notification.ts'
+import type { Question } from '../records/talk.ts'
 
 /** What an event says that a person is needed for. */
 export interface Needed {
@@ -39,4 +40,16 @@ export function neededBy({ kind, mission_id, data }: Happened): Needed | undefin
   const words = STOPPING[kind]
   if (!words) return undefined
   return { ...base, need: 'blocked', words, ...(kind === 'conflict' && { path: `/review/${mission_id}` }) }
+}
+
+/** What somebody must be allowed to do to be of use: one of these permissions, in the project. */
+export function rightsFor(
+  { need, plan_id }: { need: Need; plan_id: string | null },
+  question: Question['kind'] | undefined,
+): readonly string[] {
+  if (plan_id) return ['plans.run']
+  if (need === 'input') return [question === 'permission' ? 'approvals.decide' : 'questions.answer']
+  if (need === 'review') return ['missions.land', 'missions.review']
+  // A conflict can be resolved by whoever reviews.
+  return need === 'blocked' ? ['missions.run', 'missions.review'] : ['missions.run']
 }

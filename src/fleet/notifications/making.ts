@@ -1,6 +1,7 @@
 import type { Event } from '../../domain/records/event.ts'
-import type { Notification, NotificationSettings } from '../../domain/records/notification.ts'
-import { neededBy } from '../../domain/rules/needs.ts'
+import { type Notification, type NotificationSettings, whoseSettings } from '../../domain/records/notification.ts'
+import type { Grant } from '../../domain/records/principal.ts'
+import { neededBy, rightsFor } from '../../domain/rules/needs.ts'
 import { quietUntil } from '../../domain/rules/quiet-hours.ts'
 import { clipped, headOf, withoutControls } from '../../domain/text.ts'
 import type { Fleet } from '../fleet.ts'
@@ -13,6 +14,7 @@ export async function madeOf(
   event: Event,
   where: readonly Destination[],
   settings: NotificationSettings,
+  may: Rights,
 ): Promise<Notification[]> {
   const needed = neededBy(event)
   if (!needed) return []
@@ -24,11 +26,14 @@ export async function madeOf(
   if (!mission && !plan) return []
   // The agent of the parent is told first, and a loop decides about its own plans.
   if ((need === 'failed' && mission?.parent_mission_id) || plan?.loop_id) return []
+  const principal_id = whoseSettings(settings.id)
+  if (!(await concerns(fleet, { principal_id, need, question_id, plan_id, mission_id: event.mission_id }, may)))
+    return []
   const now = fleet.now()
   const made = wanting.map(
     ({ channel, device_id }): Notification => ({
-      id: derivedId('notification', event.cursor, channel, device_id ?? ''),
-      ...{ channel, device_id, event: event.cursor, need, question_id, plan_id },
+      id: derivedId('notification', event.cursor, channel, device_id ?? '', ...(principal_id ? [principal_id] : [])),
+      ...{ principal_id, channel, device_id, event: event.cursor, need, question_id, plan_id },
       mission_id: event.mission_id,
       waits_in: typeof event.data.status === 'string' ? event.data.status : null,
       title: words,
@@ -46,6 +51,30 @@ export async function madeOf(
 
 /** Text of agents as one line without control characters: it becomes a subject, or a notification. */
 const line = (text: string, max: number): string => clipped(withoutControls(text).replace(/\s+/g, ' ').trim(), max)
+
+/** Whether these roles include one of these permissions in a project. */
+export type Rights = (grants: readonly Grant[], anyOf: readonly string[], projectId: string) => boolean
+
+/** Whether it concerns whom it is for: they may see it, and may do something about it. Everything concerns the owner. */
+export async function concerns(
+  fleet: Fleet,
+  {
+    principal_id,
+    need,
+    question_id,
+    plan_id,
+    mission_id,
+  }: Pick<Notification, 'principal_id' | 'need' | 'question_id' | 'plan_id' | 'mission_id'>,
+  may: Rights,
+): Promise<boolean> {
+  if (principal_id === null) return true
+  const person = (await readable(fleet, 'principals', principal_id))?.value
+  if (!person || person.ended_at) return false
+  if (need === 'many' || need === 'test') return true
+  const about = plan_id ? await readable(fleet, 'plans', plan_id) : await readable(fleet, 'missions', mission_id ?? '')
+  const question = question_id ? (await readable(fleet, 'questions', question_id))?.value.kind : undefined
+  return about !== undefined && may(person.grants, rightsFor({ need, plan_id }, question), about.value.project_id)
+}
 
 /** Whether it still waits for a person: they may have answered meanwhile. */
 export async function stillNeeded(fleet: Fleet, notification: Notification): Promise<boolean> {

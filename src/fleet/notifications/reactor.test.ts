@@ -4,26 +4,34 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { Unavailable } from '../../domain/errors.ts'
 import type { NewEvent } from '../../domain/records/event.ts'
 import type { Notification } from '../../domain/records/notification.ts'
-import { aMission } from '../../domain/samples.testkit.ts'
+import type { Role } from '../../domain/records/principal.ts'
+import { aMission, aProject } from '../../domain/samples.testkit.ts'
 import { aFleet } from '../fleet.testkit.ts'
+import { addPrincipal, endPrincipal, setGrants } from '../people/principals.ts'
 import { aDesk } from '../reactor.testkit.ts'
 import { change, eventsOf, keep } from '../records.testkit.ts'
+import type { Rights } from './making.ts'
 import { Notifications } from './reactor.ts'
-import { changeNotificationSettings, type SettingsEdit } from './settings.ts'
+import { changeNotificationSettings, notificationSettings, type SettingsEdit } from './settings.ts'
+
+/** As the roles of the fleet: a lead decides, a monitor does not. */
+const may: Rights = (grants, _, project) =>
+  grants.some(({ role, project_id }) => role === 'team-lead' && (project_id === null || project_id === project))
 
 const START = Date.parse('2026-11-15T10:00:00.000Z')
+const ASK = { operation: 'set_notification_settings', actor: 'person' }
 const REF = 'notification_settings/notifications'
 
 /** A reactor with a clock of its own and an ntfy server that answers with one status. */
 async function aBench(edit: SettingsEdit = {}) {
   let clock = START
   let status = 200
-  const heard: { id: string; title: string; message: string }[] = []
+  const heard: { id: string; topic: string; title: string; message: string }[] = []
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
-    const { title, message } = JSON.parse(Buffer.concat(chunks).toString())
-    heard.push({ id: String(request.headers['x-sequence-id']), title, message })
+    const { topic, title, message } = JSON.parse(Buffer.concat(chunks).toString())
+    heard.push({ id: String(request.headers['x-sequence-id']), topic, title, message })
     response.writeHead(status).end()
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -34,10 +42,14 @@ async function aBench(edit: SettingsEdit = {}) {
   await changeNotificationSettings(fleet, ask, { ...edit, ntfy: { on: true, url, allow_private: true, ...edit.ntfy } })
   const started = () => {
     const going: Promise<unknown>[] = []
-    const reactor = new Notifications(fleet, {
-      ...aDesk(),
-      goOn: (_, work) => void going.push(work.catch(() => undefined)),
-    })
+    const reactor = new Notifications(
+      fleet,
+      {
+        ...aDesk(),
+        goOn: (_, work) => void going.push(work.catch(() => undefined)),
+      },
+      may,
+    )
     /** Reads the events, then sends until nothing is due. */
     const go = async () => {
       await reactor.look(REF)
@@ -175,4 +187,57 @@ test('what happened before a channel was switched on is not told, and a failed p
   })
   await started().go()
   expect(heard).toEqual([])
+})
+
+test('of two people in two projects, exactly the one who may decide is told, until their access ends', async () => {
+  const { fleet, heard, started, passes } = await aBench()
+  const { ntfy } = (await notificationSettings(fleet)).value
+  const add = (name: string, role: Role, project_id: string) =>
+    addPrincipal(fleet, ASK, { kind: 'person', name, grants: [{ role, project_id }] })
+  for (const id of ['p1', 'p2']) await keep(fleet, 'projects', aProject({ id, name: id, path: `/${id}` }))
+  const people = {
+    ada: await add('Ada', 'team-lead', 'p1'),
+    bob: await add('Bob', 'team-lead', 'p2'),
+    eve: await add('Eve', 'monitor', 'p1'),
+  }
+  const mine = { on: true, url: ntfy.url, allow_private: true }
+  for (const { id, name } of Object.values(people))
+    await changeNotificationSettings(fleet, ASK, { ntfy: { ...mine, url: ntfy.url.replace('topic', name) } }, id)
+  await changeNotificationSettings(fleet, ASK, { ntfy: { on: false } })
+  const asks = async (mission_id: string) => {
+    passes(60)
+    await keep(fleet, 'missions', aMission({ id: mission_id, project_id: 'p1', title: mission_id, status: 'review' }))
+    const event: NewEvent = {
+      ...{ kind: 'review_wanted', time: fleet.now(), actor: 'fleet', mission_id, project_id: 'p1' },
+      data: { was: 'running', status: 'review' },
+    }
+    await fleet.store.commit({ changes: [], events: [event] })
+    const { reactor, go } = started()
+    for await (const ref of reactor.unfinished()) await reactor.look(ref)
+    await go()
+  }
+  await asks('m1')
+  expect(heard.map(({ topic, message }) => [topic, message])).toEqual([['Ada', 'm1']])
+
+  // What waits for somebody who may no longer see it is not sent.
+  await changeNotificationSettings(
+    fleet,
+    ASK,
+    { quiet: { from: '00:00', to: '23:59', time_zone: 'UTC' } },
+    people.ada.id,
+  )
+  await asks('m2')
+  expect(heard).toHaveLength(1)
+  await setGrants(fleet, ASK, people.ada.id, [{ role: 'team-lead', project_id: 'p2' }])
+  await changeNotificationSettings(fleet, ASK, { quiet: null }, people.ada.id)
+  passes(86_400)
+  await started().go()
+  expect(heard).toHaveLength(1)
+
+  await setGrants(fleet, ASK, people.ada.id, [{ role: 'team-lead', project_id: null }])
+  await asks('m3')
+  expect(heard.map(({ message }) => message)).toEqual(['m1', 'm3'])
+  await endPrincipal(fleet, ASK, people.ada.id)
+  await asks('m4')
+  expect(heard).toHaveLength(2)
 })

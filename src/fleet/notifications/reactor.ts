@@ -1,5 +1,5 @@
 import type { Event } from '../../domain/records/event.ts'
-import { NOTIFICATIONS, type Notification } from '../../domain/records/notification.ts'
+import { NOTIFICATIONS, type Notification, whoseSettings } from '../../domain/records/notification.ts'
 import { neededBy } from '../../domain/rules/needs.ts'
 import { quietUntil } from '../../domain/rules/quiet-hours.ts'
 import { clipped } from '../../domain/text.ts'
@@ -7,10 +7,10 @@ import { effect } from '../../platform/effects.ts'
 import type { Change, Stored } from '../../store/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { type Desk, idIn, type Reactor, type Ref, refTo } from '../reactor.ts'
-import { derivedId, put } from '../records.ts'
+import { all, derivedId, put } from '../records.ts'
 import { deliver, type Outcome } from './delivery.ts'
-import { madeOf, stillNeeded } from './making.ts'
-import { destinations, notificationSettings } from './settings.ts'
+import { concerns, madeOf, type Rights, stillNeeded } from './making.ts'
+import { destinations, inEffect, notificationSettings } from './settings.ts'
 
 const EVENTS_AT_ONCE = 200
 /** A commit has room for this many. The rest of the events is read afterwards. */
@@ -24,7 +24,7 @@ const PAUSES = [10, 60, 300, 1800, 7200]
 /** Before an outcome that could not be written is written again; it doubles each time, up to the most. */
 const WRITE_AGAIN_MS = { first: 5000, most: 300_000 }
 const KEPT_MS = 7 * 86_400_000
-const SETTINGS: Ref = refTo('notification_settings', NOTIFICATIONS)
+const SETTINGS = 'notification_settings/'
 
 /**
  * Tells people that they are needed while no page is open. An event becomes one notification for each destination, in
@@ -34,6 +34,7 @@ export class Notifications implements Reactor {
   readonly name = 'notifications'
   readonly #fleet: Fleet
   readonly #desk: Desk
+  readonly #may: Rights
   /** Destinations that a message is on its way to. */
   readonly #busy = new Set<string>()
   readonly #sentAt = new Map<string, number>()
@@ -42,32 +43,40 @@ export class Notifications implements Reactor {
   /** Nothing is due before. */
   #nextAt = 0
 
-  constructor(fleet: Fleet, desk: Desk) {
+  constructor(fleet: Fleet, desk: Desk, may: Rights) {
     this.#fleet = fleet
     this.#desk = desk
+    this.#may = may
   }
 
   async *unfinished(): AsyncGenerator<Ref> {
     this.#nextAt = 0
-    yield SETTINGS
+    yield* await this.#everybody()
   }
 
-  affectedBy(event: Event): Ref[] {
-    return neededBy(event) ? [SETTINGS] : []
+  async affectedBy(event: Event): Promise<Ref[]> {
+    return neededBy(event) ? this.#everybody() : []
+  }
+
+  /** The settings of the owner and of each person who has some. */
+  async #everybody(): Promise<Ref[]> {
+    const settings = await Array.fromAsync(all(this.#fleet, 'notification_settings', 'id'))
+    const ids = new Set([NOTIFICATIONS, ...settings.map(({ value }) => value.id)])
+    return Array.from(ids, id => refTo('notification_settings', id))
   }
 
   /** Makes notifications of the events since the last look. */
   async look(ref: Ref): Promise<void> {
-    if (ref !== SETTINGS) return this.#send(idIn(ref))
-    while (await retryOnConflict(() => this.#read())) {
+    if (!ref.startsWith(SETTINGS)) return this.#send(idIn(ref))
+    while (await retryOnConflict(() => this.#read(whoseSettings(idIn(ref))))) {
       // There are more events.
     }
     this.#nextAt = 0
     this.#desk.passIn(0)
   }
 
-  async #read(): Promise<boolean> {
-    const { value: settings, expects } = await notificationSettings(this.#fleet)
+  async #read(principalId: string | null): Promise<boolean> {
+    const { value: settings, expects } = await notificationSettings(this.#fleet, principalId)
     if (expects === 'absent') return false
     const where = await destinations(this.#fleet, settings)
     if (!where.length) return false
@@ -75,7 +84,7 @@ export class Notifications implements Reactor {
     const made: Notification[] = []
     let cursor = settings.cursor
     for (const event of page.events) {
-      const next = await madeOf(this.#fleet, event, where, settings)
+      const next = await madeOf(this.#fleet, event, where, settings, this.#may)
       if (made.length + next.length > MOST_IN_A_COMMIT) break
       made.push(...next)
       cursor = event.cursor
@@ -150,11 +159,12 @@ export class Notifications implements Reactor {
     const waiting = read.filter(each => each?.value.status === 'waiting') as Stored<Notification>[]
     const needed: Stored<Notification>[] = []
     for (const each of waiting) if (await stillNeeded(this.#fleet, each.value)) needed.push(each)
-    const { id, channel, device_id, event } = listed[0]!.value
+    const { id, principal_id, channel, device_id, event } = listed[0]!.value
     const kinds = Map.groupBy(needed, ({ value }) => value.title)
     const many: Notification = {
       id: derivedId('many', id),
       ...{
+        principal_id,
         channel,
         device_id,
         event,
@@ -191,16 +201,20 @@ export class Notifications implements Reactor {
     if (notification?.status !== 'waiting') return void this.#unwritten.delete(id)
     const told = this.#unwritten.get(id)
     if (told) return this.#write(notification, told.outcome, told.failures + 1)
-    const { value: settings } = await notificationSettings(this.#fleet)
-    const where = (await destinations(this.#fleet, settings)).map(destinationOf)
+    const { value: settings } = await notificationSettings(this.#fleet, notification.principal_id)
+    const { principal_id } = notification
+    const where = (await destinations(this.#fleet, settings)).map(each => destinationOf({ ...each, principal_id }))
     if (!where.includes(destinationOf(notification)))
       return this.#change(id, { status: 'dropped', outcome: 'This channel was switched off.' })
+    if (!(await concerns(this.#fleet, notification, this.#may)))
+      return this.#change(id, { status: 'dropped', outcome: 'It is for others now.' })
     if (!(await stillNeeded(this.#fleet, notification)))
       return this.#change(id, { status: 'dropped', outcome: 'Nobody is needed any longer.' })
     const until = quietUntil(settings.quiet, this.#fleet.now())
     if (until) return this.#change(id, { due_at: until })
+    const sent = await inEffect(this.#fleet, settings)
     await this.#fleet.requireLease?.()
-    const outcome = await effect('notification.send', () => deliver(this.#fleet, settings, notification))
+    const outcome = await effect('notification.send', () => deliver(this.#fleet, sent, notification))
     this.#sentAt.set(destinationOf(notification), Date.parse(this.#fleet.now()))
     await this.#write(notification, outcome)
   }
@@ -227,13 +241,14 @@ export class Notifications implements Reactor {
     return retryOnConflict(async () => {
       const stored = await this.#fleet.store.get('notifications', id)
       if (stored?.value.status !== 'waiting') return
-      const { channel, mission_id } = stored.value
+      const { principal_id, channel, mission_id } = stored.value
       const now = this.#fleet.now()
       await this.#fleet.commit('commit.notification', {
         changes: [put('notifications', { ...stored.value, ...change, updated_at: now }, stored.version)],
         // It names no mission: nothing about the mission has changed.
         events:
-          change.status === 'failed'
+          // Others are not told where somebody wants to be told.
+          change.status === 'failed' && principal_id === null
             ? [
                 {
                   kind: 'notification_failed',
@@ -249,8 +264,12 @@ export class Notifications implements Reactor {
   }
 }
 
-const destinationOf = ({ channel, device_id }: Pick<Notification, 'channel' | 'device_id'>): string =>
-  device_id ? `${channel} ${device_id}` : channel
+const destinationOf = ({
+  principal_id,
+  channel,
+  device_id,
+}: Pick<Notification, 'principal_id' | 'channel' | 'device_id'>): string =>
+  [channel, principal_id, device_id].filter(Boolean).join(' ')
 
 /** The push service does not know it any more: it was unsubscribed, or its profile is gone. */
 export async function forgetBrowser(fleet: Fleet, deviceId: string): Promise<void> {

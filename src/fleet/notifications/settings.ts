@@ -1,20 +1,47 @@
 import { InvalidInput, NotAllowed, NotFound } from '../../domain/errors.ts'
 import { isLetIn, PushSubscription } from '../../domain/records/device.ts'
-import { type Email, NOTIFICATIONS, NotificationSettings, type Ntfy } from '../../domain/records/notification.ts'
+import {
+  type Email,
+  NotificationSettings,
+  type Ntfy,
+  settingsIdOf,
+  whoseSettings,
+} from '../../domain/records/notification.ts'
 import type { Version } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
-import { current, ownRecord, put } from '../records.ts'
+import { current, ownRecord, put, readable } from '../records.ts'
 import { endpointProblem, topicOf } from './delivery.ts'
 
 /** More browsers than this cannot be told. */
 export const MOST_BROWSERS = 20
+/** Browsers of all people that are looked at. */
+const MOST_OF_ALL = 500
 
+/** The settings of a person. Null: of the owner. */
 export async function notificationSettings(
   fleet: Fleet,
+  principalId: string | null = null,
 ): Promise<{ value: NotificationSettings; expects: Version | 'absent' }> {
-  const { value, expects } = await ownRecord(fleet.store, 'notification_settings', NOTIFICATIONS)
-  return { value: value ?? NotificationSettings.parse({ id: NOTIFICATIONS, updated_at: fleet.now() }), expects }
+  const id = settingsIdOf(principalId)
+  const { value, expects } = await ownRecord(fleet.store, 'notification_settings', id)
+  return { value: value ?? NotificationSettings.parse({ id, updated_at: fleet.now() }), expects }
+}
+
+/**
+ * The settings as messages are sent with them. Whoever has no mail server of their own uses the owner's, and what may
+ * be private is for the owner to say.
+ */
+export async function inEffect(fleet: Fleet, own: NotificationSettings): Promise<NotificationSettings> {
+  if (whoseSettings(own.id) === null) return own
+  const { value: owner } = await notificationSettings(fleet)
+  const { on, since, to, needs } = own.email
+  return {
+    ...own,
+    page_address: own.page_address || owner.page_address,
+    push: { ...own.push, allow_private: owner.push.allow_private },
+    email: own.email.host ? own.email : { ...owner.email, on, since, to, needs },
+  }
 }
 
 /** A destination of notifications: a channel, or one browser of the channel push. */
@@ -24,14 +51,19 @@ export interface Destination {
   since: string
 }
 
-/** Where notifications go now. */
-export async function destinations(fleet: Fleet, { ntfy, email }: NotificationSettings): Promise<Destination[]> {
-  const browsers = await fleet.store.find('devices', { index: 'push', newestFirst: true, limit: MOST_BROWSERS })
+/** Where notifications go now: nowhere, for a person whose access has ended. */
+export async function destinations(fleet: Fleet, { id, ntfy, email }: NotificationSettings): Promise<Destination[]> {
+  const whose = whoseSettings(id)
+  const person = whose === null ? undefined : (await readable(fleet, 'principals', whose))?.value
+  if (whose !== null && (!person || person.ended_at)) return []
+  const browsers = await fleet.store.find('devices', { index: 'push', newestFirst: true, limit: MOST_OF_ALL })
   const now = fleet.now()
   return [
     ...browsers.items
       .map(({ value }) => value)
+      .filter(({ principal_id, epoch }) => principal_id === whose && (!person || epoch === person.epoch))
       .filter(device => isLetIn(device, now) && device.push)
+      .slice(0, MOST_BROWSERS)
       .map(({ id, push }): Destination => ({ channel: 'push', device_id: id, since: push!.since })),
     ...(ntfy.on ? [{ channel: 'ntfy' as const, device_id: null, since: ntfy.since ?? now }] : []),
     ...(email.on ? [{ channel: 'email' as const, device_id: null, since: email.since ?? now }] : []),
@@ -44,9 +76,14 @@ export type SettingsEdit = Partial<Pick<NotificationSettings, 'quiet' | 'page_ad
   email?: Partial<Omit<Email, 'since'>>
 }
 
-export async function changeNotificationSettings(fleet: Fleet, ask: Ask, edit: SettingsEdit): Promise<void> {
+export async function changeNotificationSettings(
+  fleet: Fleet,
+  ask: Ask,
+  edit: SettingsEdit,
+  principalId: string | null = null,
+): Promise<void> {
   await oncePerKey(fleet, ask, async () => {
-    const { value, expects } = await notificationSettings(fleet)
+    const { value, expects } = await notificationSettings(fleet, principalId)
     const { now, actor } = by(fleet, ask)
     const since = (before: { on: boolean; since: string | null }, on = before.on) =>
       on && !before.on ? now : before.since
@@ -64,9 +101,9 @@ export async function changeNotificationSettings(fleet: Fleet, ask: Ask, edit: S
       cursor: await cursorFor(fleet, value),
       updated_at: now,
     }
-    requireComplete(next)
+    requireComplete(await inEffect(fleet, next))
     return {
-      subject: NOTIFICATIONS,
+      subject: value.id,
       changes: [put('notification_settings', next, expects)],
       events: [{ kind: 'notifications_changed', time: now, actor, data: {} }],
     }
@@ -113,13 +150,12 @@ export async function subscribeBrowser(
   given: Omit<PushSubscription, 'since'> | null,
 ): Promise<void> {
   await oncePerKey(fleet, ask, async () => {
-    const [{ value, version }, settings] = await Promise.all([
-      current(fleet, 'devices', deviceId),
-      notificationSettings(fleet),
-    ])
+    const { value, version } = await current(fleet, 'devices', deviceId)
+    const settings = await notificationSettings(fleet, value.principal_id)
+    const { push: allowed } = await inEffect(fleet, settings.value)
     const { now, actor } = by(fleet, ask)
     if (!isLetIn(value, now)) throw new NotFound('device', deviceId)
-    const problem = given && endpointProblem(given, settings.value.push.allow_private)
+    const problem = given && endpointProblem(given, allowed.allow_private)
     if (problem) throw new InvalidInput('endpoint', problem)
     const others = (await destinations(fleet, settings.value)).filter(
       ({ channel, device_id }) => channel === 'push' && device_id !== deviceId,

@@ -45,6 +45,11 @@ export default function Account() {
           }
         />
       </Section>
+      {me.kind === 'person' && (
+        <Text as="p" size="2">
+          <Link href="/settings/notifications">Notifications</Link>: how to notify you while this page is closed.
+        </Text>
+      )}
       {me.kind === 'person' && <Password />}
       {!isOwner && <Tokens />}
     </Page>

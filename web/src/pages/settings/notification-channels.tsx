@@ -87,7 +87,9 @@ export function Ntfy({ form: { value, set, isChanged } }: { form: Draft<Form> })
             value={value.token}
             set={set('token')}
           />
-          <PrivateSwitch value={ntfy.allow_private} set={allow_private => change({ allow_private })} />
+          {!value.limited && (
+            <PrivateSwitch value={ntfy.allow_private} set={allow_private => change({ allow_private })} />
+          )}
         </div>
       )}
     </Channel>
@@ -108,11 +110,24 @@ export function Email({ form: { value, set, isChanged } }: { form: Draft<Form> }
     <Channel title="E-mail" channel="email" last={email.last} ready={email.on && !isChanged}>
       <SwitchInput
         label="Send e-mail"
-        hint="Through the mail server of your provider (SMTP)."
+        hint={
+          value.limited ? 'Through the mail server of this fleet.' : 'Through the mail server of your provider (SMTP).'
+        }
         value={email.on}
         set={on => change({ on })}
       />
-      {email.on && (
+      {email.on && value.limited && (
+        <div className="notification-fields">
+          <TextInput
+            label="To"
+            hint={value.mail_server ? undefined : 'This fleet has no mail server yet. Ask an owner to set one up.'}
+            value={email.to}
+            set={to => change({ to })}
+            placeholder="you@example.com"
+          />
+        </div>
+      )}
+      {email.on && !value.limited && (
         <div className="notification-fields">
           <TextInput label="To" value={email.to} set={to => change({ to })} placeholder="you@example.com" />
           <TextInput label="From" value={email.from} set={from => change({ from })} placeholder="fleet@example.com" />

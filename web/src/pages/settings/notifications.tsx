@@ -7,6 +7,7 @@ import { Answer, Page, Section } from '../../kit/page.tsx'
 import { SaveBar } from '../../kit/save-bar.tsx'
 import { tell } from '../../kit/toasts.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
+import { useMay } from '../../live/me.ts'
 import { Browser, Email, type Form, Ntfy, type Saved } from './notification-channels.tsx'
 import './notifications.css'
 
@@ -22,13 +23,14 @@ const CHANNELS = Object.keys(CHANNEL_WORDS) as Channel[]
 
 export default function NotificationsPage() {
   const settings = useAsk('get_notification_settings', {})
+  const maySet = useMay('set_settings')
   return (
     <Page
       title="Notifications"
       about={
         <>
           How to notify you that a mission needs you while this page is closed.{' '}
-          <Link href="/settings">All settings</Link>
+          {maySet && <Link href="/settings">All settings</Link>}
         </>
       }
     >
@@ -43,20 +45,22 @@ function NotificationsForm({ saved }: { saved: Saved }) {
   const { value, isChanged, set, reset } = form
   const save = async () => {
     const { ntfy, email, push } = value
+    const mailServer = {
+      ...{ host: email.host.trim(), port: email.port, security: email.security, user: email.user },
+      ...{ from: email.from.trim(), allow_private: email.allow_private },
+      ...(value.password && { password: value.password }),
+    }
     const answer = await run({
       quiet: value.quiet,
       page_address: value.page_address,
       details: value.details,
       push: { needs: push.needs },
       ntfy: {
-        ...{ on: ntfy.on, url: ntfy.url.trim(), needs: ntfy.needs, allow_private: ntfy.allow_private },
+        ...{ on: ntfy.on, url: ntfy.url.trim(), needs: ntfy.needs },
+        ...(!saved.limited && { allow_private: ntfy.allow_private }),
         ...(value.token && { token: value.token }),
       },
-      email: {
-        ...{ on: email.on, host: email.host.trim(), port: email.port, security: email.security, user: email.user },
-        ...{ from: email.from.trim(), to: email.to.trim(), needs: email.needs, allow_private: email.allow_private },
-        ...(value.password && { password: value.password }),
-      },
+      email: { on: email.on, to: email.to.trim(), needs: email.needs, ...(!saved.limited && mailServer) },
     })
     if (!answer) return
     reset()
