@@ -182,20 +182,22 @@ export class TakeOvers implements Reactor {
   async #end(session: Session, outcome: Outcome, reason: string): Promise<void> {
     const stopping = session.stopping ?? { outcome, reason }
     await updateSession(this.#fleet, session, 'commit.session-stopping', { stopping })
-    const mark = markOf(this.#fleet, session.id)
-    const swept = await new ProcessTree({ mark, worktree: null }).stop(this.#fleet.settings.graceSeconds * 1000)
     const agent = this.#fleet.agents.ofSession(session.agent)
     const digest = { ...emptyDigest(), lastText: 'A person worked on it in their own terminal.' }
-    const over = {
-      exit: { code: null },
-      digest,
-      directory: this.#fleet.home.session(session.id),
-      swept,
-      fault: null,
-      spentBudget: null,
-      workedSeconds: 0,
-    }
-    await worktreeTurns.take(session.mission_id, () => endSession(this.#fleet, agent, session, over))
+    const tree = new ProcessTree({ mark: markOf(this.#fleet, session.id), worktree: null })
+    // One turn for both, so that no client starts after the last one was ended.
+    await worktreeTurns.take(session.mission_id, async () => {
+      const over = {
+        exit: { code: null },
+        digest,
+        directory: this.#fleet.home.session(session.id),
+        swept: await tree.stop(this.#fleet.settings.graceSeconds * 1000),
+        fault: null,
+        spentBudget: null,
+        workedSeconds: 0,
+      }
+      await endSession(this.#fleet, agent, session, over)
+    })
   }
 
   async #decide(

@@ -119,7 +119,8 @@ export async function openConversation(fleet: Fleet, mission: Mission, url: stri
 }
 
 async function takenSession(fleet: Fleet, mission: Mission): Promise<Session> {
-  const id = takeover.requireTaken(mission).session_id
+  const { session_id: id, next } = takeover.requireTaken(mission)
+  if (next) throw new NotAllowed(`Mission ${mission.id} is being handed back.`, { try: `fleet show ${mission.id}` })
   const session = id ? (await current(fleet, 'sessions', id)).value : undefined
   if (session?.status !== 'running')
     throw new WrongState('The take-over of mission', mission.id, session?.status ?? 'not ready', ['running'])

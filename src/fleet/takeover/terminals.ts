@@ -6,12 +6,14 @@ import { readDaemon } from '../../store/index.ts'
 import type { Fleet } from '../fleet.ts'
 import { current } from '../records.ts'
 import { markOf } from '../sessions/environment.ts'
+import { worktreeTurns } from '../worktrees/retiring.ts'
 import type { HeldTerminals } from './held.ts'
 import { handBackMission, openConversation } from './takeover.ts'
 import { type Size, Terminal, type Viewer } from './terminal.ts'
 
 const RETRY_MS = 5000
 const END_MS = 500
+const LOOK_AGAIN_SECONDS = 1
 
 /** Variables of the terminal in which the server was started, which would confuse a client in another one. */
 const OF_OTHER_TERMINALS = ['TMUX', 'TMUX_PANE', 'STY', 'WINDOW', 'WINDOWID', 'TERMCAP', 'COLUMNS', 'LINES']
@@ -92,12 +94,16 @@ export class Terminals implements HeldTerminals {
     return held
   }
 
-  async #start(mission: Mission, size: Size): Promise<Terminal> {
-    const url = readDaemon(this.#fleet.home.path)?.url ?? null
-    const { argv, cwd, variables } = await openConversation(this.#fleet, mission, url)
-    const environment = { ...this.#fleet.environment, ...variables }
-    for (const name of OF_OTHER_TERMINALS) delete environment[name]
-    return Terminal.start({ argv, cwd, environment }, size)
+  /** In the turn of its worktree: a client that started after the hand-back would write what nobody collects. */
+  #start({ id }: Mission, size: Size): Promise<Terminal> {
+    return worktreeTurns.take(id, async () => {
+      const mission = (await current(this.#fleet, 'missions', id)).value
+      const url = readDaemon(this.#fleet.home.path)?.url ?? null
+      const { argv, cwd, variables } = await openConversation(this.#fleet, mission, url)
+      const environment = { ...this.#fleet.environment, ...variables }
+      for (const name of OF_OTHER_TERMINALS) delete environment[name]
+      return Terminal.start({ argv, cwd, environment }, size)
+    })
   }
 
   expectPage(missionId: string, seconds = this.#fleet.settings.terminalGrace): void {
@@ -115,15 +121,21 @@ export class Terminals implements HeldTerminals {
       const terminal = mission && (await this.#heldFor(mission)?.opening)
       if (terminal?.isWatched || this.#isClosed) return
       if (!mission || !this.holds(mission) || mission.taken_over?.next) return this.#forget(missionId)
+      // A page cannot open what is not ready yet: its time begins when the agent has stopped.
+      if (!(await this.#canBeOpened(mission)))
+        return this.expectPage(missionId, Math.max(LOOK_AGAIN_SECONDS, this.#fleet.settings.terminalGrace))
       const ask = { operation: 'hand_back_mission', actor: 'fleet' }
-      // An agent that was not stopped yet continues.
-      const next = mission.status === 'running' ? 'resume' : 'keep'
-      await handBackMission(this.#fleet, ask, missionId, { next, terminal: this.identity })
+      await handBackMission(this.#fleet, ask, missionId, { next: 'keep', terminal: this.identity })
       this.#forget(missionId)
     } catch (error) {
       this.#onFault(`handing back mission ${missionId}`, error)
       this.expectPage(missionId, RETRY_MS / 1000)
     }
+  }
+
+  async #canBeOpened({ taken_over }: Mission): Promise<boolean> {
+    const session = taken_over?.session_id && (await this.#fleet.store.get('sessions', taken_over.session_id))
+    return session ? session.value.status === 'running' : false
   }
 
   #forget(missionId: string): void {

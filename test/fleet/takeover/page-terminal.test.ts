@@ -220,7 +220,7 @@ test('a phone opens no terminal unless a person allowed it, and a sign-out close
 })
 
 test('a page that is closed and does not come back hands the mission back, and its client ends', async () => {
-  const s = await scene({ FLEET_TERMINAL_GRACE: '1' })
+  const s = await scene({ FLEET_TERMINAL_GRACE: '3' })
   const id = await taken(s)
   const page = open(s.url, await ticketFor(s, id))
   await page.sees('tty true')
@@ -230,6 +230,30 @@ test('a page that is closed and does not come back hands the mission back, and i
   const back = await s.fleet.until(id, 'review')
   expect(back).toMatchObject({ taken_over: null, status_reason: { code: 'handed_back' } })
   expect(await s.repo.readOn(back.branch!, 'person.txt')).toBe('by hand')
+  expect(s.fleet.processes(back.sessions[1]!.id)).toEqual([])
+})
+
+test('the time to open the terminal begins when the agent has stopped, however long its tool takes', async () => {
+  const s = await scene({ FLEET_TERMINAL_GRACE: '0', FLEET_TAKEOVER_WAIT: '3600' })
+  const tool = join(s.fleet.root, 'tool')
+  const { id } = await s.fleet.mission(s.project, `wait ${tool} then-think`)
+  await eventually('the tool runs', () => existsSync(`${tool}.here`))
+  await post(s, `/api/missions/${id}/takeover/page`)
+  expect(await s.fleet.show(id)).toMatchObject({ status: 'running', taken_over: { page: true } })
+  writeFileSync(tool, '')
+  const back = await s.fleet.until(id, 'review')
+  expect([back.sessions.length, back.status_reason?.code]).toEqual([2, 'handed_back'])
+})
+
+test('a page that opens while the mission is handed back starts no client that nobody would collect from', async () => {
+  const s = await scene({ FLEET_TERMINAL_GRACE: '3600' })
+  const id = await taken(s)
+  const ticket = await ticketFor(s, id)
+  expect(await post(s, `/api/missions/${id}/hand-back`)).toMatchObject({ status: 200 })
+  const page = open(s.url, ticket)
+  expect(await page.over).toBe(4403)
+  expect(page.screen()).not.toContain('tty true')
+  const back = await s.fleet.until(id, 'review')
   expect(s.fleet.processes(back.sessions[1]!.id)).toEqual([])
 })
 
