@@ -98,7 +98,8 @@ function reactorsOf(fleet: Fleet, { url, onFault = () => {} }: ReactorOptions): 
   add(desk => new Retention(fleet, desk))
   add(() => new Measuring(fleet, freed))
   add(() => new Deletions(fleet))
-  add(desk => new Indexing(fleet, desk))
+  const [indexing] = add(desk => new Indexing(fleet, desk))
+  fleet.indexing.host = indexing
   add(() => new Bridges(fleet, onFault))
   add(() => new Housekeeping(fleet))
   add(desk => new Unreadable(fleet, desk))

@@ -22,6 +22,7 @@ import { agentsFor } from './agents.ts'
 import { Refusals } from './people/refusals.ts'
 import { Tickets } from './people/tickets.ts'
 import type { RunningPlugins } from './plugins/running.ts'
+import type { SearchIndexing } from './search/search-indexing.ts'
 import type { HeldTerminals } from './takeover/held.ts'
 
 /** What every part of the application uses. Opening a fleet starts nothing: any process may read, and commit wishes. */
@@ -46,6 +47,8 @@ export interface Fleet {
   readonly plugins: { host?: RunningPlugins }
   /** `host` is set only in the daemon. */
   readonly terminals: { host?: HeldTerminals }
+  /** `host` is set only in the daemon. */
+  readonly indexing: { host?: SearchIndexing }
   /** For live connections to the server in this process. */
   readonly tickets: Tickets
   /** Refusals that are not in the audit log yet. */
@@ -109,6 +112,7 @@ export function makeFleet(parts: {
     },
     plugins: {},
     terminals: {},
+    indexing: {},
     tickets: new Tickets(),
     refusals,
     get measurements() {

@@ -56,8 +56,9 @@ export const search = [
           }),
         )
         .describe('by kind; missions with the words in their title first, then the newest'),
+      complete: z.boolean().describe('false: the server has just started, and some texts are not in the index yet'),
     }),
-    run: async ({ fleet }, wanted) => ({ hits: await searchTexts(fleet, wanted) }),
+    run: ({ fleet }, wanted) => searchTexts(fleet, wanted),
   }),
   query({
     name: 'search_repositories',

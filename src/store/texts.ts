@@ -90,6 +90,10 @@ export class Texts {
     this.#mostBytes = mostBytes
   }
 
+  get exists(): boolean {
+    return this.#db !== undefined || existsSync(this.#file)
+  }
+
   /** Undefined: it is empty. Only the daemon calls this and `change`: they make the file if there is none. */
   progress(): TextProgress | undefined {
     return this.#writing(db => {
@@ -224,7 +228,7 @@ export class Texts {
   }
 
   #reading<T>(use: (db: Database.Database) => T): T {
-    if (!this.#db && !existsSync(this.#file))
+    if (!this.exists)
       throw new Unfit('There is no search index yet.', { try: 'The server makes it soon after it starts: fleet up' })
     try {
       return use(this.#opened(false))

@@ -13,6 +13,7 @@ interface Found {
     snippet: string
     more: number
   }[]
+  complete: boolean
 }
 
 export function addSearch(program: Command): void {
@@ -42,6 +43,7 @@ const WORDS: Record<string, string> = {
 
 function show({ terminal }: Cli, found: Found): undefined {
   if (terminal.json) return void terminal.data(found)
+  if (!found.complete) terminal.note('The search index is still being made. Search again in a moment for the rest.')
   if (!found.hits.length) return void terminal.note('No results.')
   for (const { kind, mission, at, snippet, more } of found.hits) {
     const others = more ? terminal.paint('dim', ` and ${more} more`) : ''

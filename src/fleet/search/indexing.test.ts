@@ -59,7 +59,7 @@ async function aSearched() {
     tell: (kind: NewEvent['kind'], more: Partial<NewEvent> = {}) =>
       fleet.store.commit({ changes: [], events: [{ kind, time: NOW, actor: 'person', ...more }] }),
     found: async (text: string) => {
-      const hits = await search(fleet, { text, kinds: KINDS, limit: 10 })
+      const { hits } = await search(fleet, { text, kinds: KINDS, limit: 10 })
       return hits.map(({ kind, mission, part }) => `${kind} ${mission.id} ${part}`)
     },
   }

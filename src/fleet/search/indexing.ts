@@ -4,6 +4,7 @@ import type { Fleet } from '../fleet.ts'
 import { type Desk, idIn, isOf, type Reactor, type Ref, refTo } from '../reactor.ts'
 import { all, readable } from '../records.ts'
 import { missionSource, sessionFingerprint, sessionSource } from './documents.ts'
+import type { SearchIndexing } from './search-indexing.ts'
 
 /** After a start, everything else comes first. */
 const START_MS = 3000
@@ -22,7 +23,7 @@ const SILENT: ReadonlySet<Event['kind']> = new Set(['usage', 'retrying', 'went_o
  * Keeps the index of search up to date: a while after something happened, in short rounds with rests between them.
  * What was taken in and where it continues are in the index itself, so a crash loses nothing.
  */
-export class Indexing implements Reactor {
+export class Indexing implements Reactor, SearchIndexing {
   readonly name = 'search'
   readonly isPatient = true
   readonly #fleet: Fleet
@@ -35,6 +36,10 @@ export class Indexing implements Reactor {
   #everything: AsyncGenerator<Ref> | undefined
   #cursor: string | undefined
   #dueAt = performance.now() + START_MS
+  /** Everything from before the start is in it, and all events that were missed. */
+  #hasCaughtUp = false
+  /** Searches that wait for that. */
+  readonly #searches = new Set<() => void>()
 
   constructor(fleet: Fleet, desk: Desk) {
     this.#fleet = fleet
@@ -43,6 +48,7 @@ export class Indexing implements Reactor {
 
   async *unfinished(): AsyncGenerator<Ref> {
     this.#isBehind = true
+    this.#hasCaughtUp = false
     yield* []
   }
 
@@ -67,9 +73,27 @@ export class Indexing implements Reactor {
       await this.#round(began)
     } finally {
       const took = performance.now() - began
-      this.#dueAt = performance.now() + (this.#hasWork ? REST_MS + took * REST_PER_MS : GATHER_MS)
+      const rest = this.#searches.size ? 0 : REST_MS + took * REST_PER_MS
+      this.#dueAt = performance.now() + (this.#hasWork ? rest : GATHER_MS)
     }
-    if (this.#isBehind || this.#hasWork) this.#desk.passIn(this.#dueAt - performance.now())
+    if (this.#isBehind || this.#hasWork) return this.#desk.passIn(this.#dueAt - performance.now())
+    this.#hasCaughtUp = true
+    for (const settle of this.#searches) settle()
+  }
+
+  catchUp(mostMs: number): Promise<boolean> {
+    if (this.#hasCaughtUp) return Promise.resolve(true)
+    this.#dueAt = 0
+    this.#desk.passIn(0)
+    return new Promise(resolve => {
+      const settle = () => {
+        clearTimeout(timer)
+        this.#searches.delete(settle)
+        resolve(this.#hasCaughtUp)
+      }
+      const timer = setTimeout(settle, mostMs)
+      this.#searches.add(settle)
+    })
   }
 
   get #hasWork(): boolean {

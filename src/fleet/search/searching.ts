@@ -30,8 +30,20 @@ export interface Hit {
 /** A transcript may have many hits. This many are read for each one that is shown. */
 const PER_TRANSCRIPT = 10
 
-/** Finds words in missions, comments, reports and transcripts, kind by kind. */
-export async function search(fleet: Fleet, { kinds, limit, ...wanted }: Search): Promise<Hit[]> {
+/** How long a search waits for an index that is still being made. */
+const CATCH_UP_MS = 3000
+
+/**
+ * Finds words in missions, comments, reports and transcripts, kind by kind. `complete` is false while the index is still
+ * being made, soon after a server has started.
+ */
+export async function search(fleet: Fleet, wanted: Search): Promise<{ hits: Hit[]; complete: boolean }> {
+  const { host } = fleet.indexing
+  const complete = host ? await host.catchUp(CATCH_UP_MS) : true
+  return { hits: complete || fleet.texts.exists ? await hitsOf(fleet, wanted) : [], complete }
+}
+
+async function hitsOf(fleet: Fleet, { kinds, limit, ...wanted }: Search): Promise<Hit[]> {
   const project_id = wanted.project_id && (await lookUp(fleet, 'projects', wanted.project_id)).value.id
   const hits: Hit[] = []
   for (const kind of kinds) {

@@ -145,8 +145,12 @@ function Results({ words, kinds, project, from, to }: ResultsProps) {
   )
   return (
     <Answer of={found}>
-      {({ hits }) =>
-        hits.length === 0 ? (
+      {({ hits, complete }) =>
+        hits.length === 0 && !complete ? (
+          <Empty icon={Search} title="The search index is being made">
+            The server has just started. Search again in a moment.
+          </Empty>
+        ) : hits.length === 0 ? (
           <Empty icon={SearchX} title="No results">
             Use fewer or shorter words, or clear the filters. What a running agent says can be found once its session
             has ended.
