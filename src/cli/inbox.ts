@@ -108,8 +108,7 @@ function section({ terminal }: Cli, heading: string, items: readonly Item[]): vo
   if (!items.length) return
   terminal.print(terminal.paint('dim', `${heading} (${items.length})`))
   for (const { id, title, project, about, next } of items) {
-    const from = project ? terminal.paint('dim', ` · ${terminal.foreign(project)}`) : ''
-    terminal.print(`${terminal.paint('bold', shortId(id))}  ${terminal.foreign(title)}${from}`)
+    terminal.headline(shortId(id), title, project && ` · ${project}`)
     const lines = (text: string): string[] => wrapped(terminal.foreign(text), terminal.width - INDENT.length)
     for (const line of about.flatMap(lines)) terminal.print(`${INDENT}${line}`)
     for (const line of next.flatMap(lines)) terminal.note(`${INDENT}${terminal.paint('cyan', line)}`)

@@ -1,5 +1,6 @@
-import { safe, safeLine } from '../platform/safe-text.ts'
+import { cut, safe, safeLine, widthOf } from '../platform/safe-text.ts'
 import { type Column, table } from './table.ts'
+import { wrapped } from './wrap.ts'
 
 /** The input and output of a command. A test has its own. */
 export interface Streams {
@@ -29,8 +30,10 @@ export class Terminal {
     return !!this.streams.stdout.isTTY && !!this.streams.stdin.isTTY
   }
 
+  /** In a pipe, lines are as long as they are, unless COLUMNS says otherwise. */
   get width(): number {
-    return this.streams.stdout.isTTY ? (this.streams.stdout.columns ?? 80) : Number.POSITIVE_INFINITY
+    if (this.streams.stdout.isTTY) return this.streams.stdout.columns ?? 80
+    return Number(this.streams.env.COLUMNS) || Number.POSITIVE_INFINITY
   }
 
   paint(colour: Colour, text: string): string {
@@ -75,10 +78,17 @@ export class Terminal {
     const shown = pairs.filter((pair): pair is [string, string] => !!pair[1])
     const width = Math.max(0, ...shown.map(([name]) => name.length))
     for (const [name, value] of shown) {
-      this.print(
-        `${this.paint('dim', name.padEnd(width))}  ${this.foreign(value).replaceAll('\n', `\n${' '.repeat(width + 2)}`)}`,
-      )
+      const lines = wrapped(this.foreign(value), this.width - width - 2)
+      this.print(`${this.paint('dim', name.padEnd(width))}  ${lines.join(`\n${' '.repeat(width + 2)}`)}`)
     }
+  }
+
+  /** What something is called, in one line: the title gives way to what is said after it, down to half of the line. */
+  headline(id: string, title: string, after = ''): void {
+    const room = this.width - widthOf(id) - 2
+    const said = cut(safeLine(after), Math.floor(room / 2))
+    const shown = cut(safeLine(title), room - widthOf(said))
+    this.print(`${this.paint('bold', id)}  ${shown}${this.paint('dim', said)}`)
   }
 
   /** One line that is overwritten while work goes on. It is not shown without a terminal. An empty text removes it. */

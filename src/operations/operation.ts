@@ -108,8 +108,9 @@ interface Common<I extends z.ZodObject, N extends string> {
   /** Whether it takes effect only while a server runs. Then the terminal starts one. */
   needsFleet?: boolean
   /**
-   * Whether a running server must do it itself, because it works in worktrees that sessions work in too. It does so as
-   * the daemon: once another has taken the lease, nothing of it is committed.
+   * Whether a running server must do it itself, because it works in worktrees that sessions work in too, or needs what
+   * only the server has. A command is carried out as the daemon: once another has taken the lease, nothing of it is
+   * committed.
    */
   inServer?: boolean
 }

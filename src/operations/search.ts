@@ -18,6 +18,8 @@ export const search = [
     mcp: 'history',
     summary: 'Search the full text of missions, comments, reports and transcripts of ended sessions',
     http: 'GET /api/search',
+    // The server keeps the index up to date.
+    inServer: true,
     input: z.object({
       text: Text.describe('all words must occur, each as a word or its beginning; "quoted words" occur exactly so'),
       kinds: z

@@ -10,6 +10,7 @@ export function addAgents(program: Command): void {
     .command('agents')
     .description('list the coding agents on this machine and what each can do')
     .option('--refresh', 'ask the clients for their models again')
+    .option('--long', 'show also which presets each can enforce, and whether it survives a restart of the server')
   does(agents, showAgents)
 
   const costs = program
@@ -79,7 +80,7 @@ interface Agents {
   sandbox: { works: boolean; problem?: string; advice?: string }
 }
 
-async function showAgents(cli: Cli, _: string[], { refresh }: Record<string, unknown>): Promise<undefined> {
+async function showAgents(cli: Cli, _: string[], { refresh, long }: Record<string, unknown>): Promise<undefined> {
   const { terminal } = cli
   if (refresh) {
     terminal.progress('Asking the clients for their models…')
@@ -105,16 +106,10 @@ async function showAgents(cli: Cli, _: string[], { refresh }: Record<string, unk
         value: each => (each.can.mcp === 'stdio' ? 'through a bridge' : String(each.can.mcp)),
         extra: true,
       },
-      { title: 'PRESETS', value: each => presets(each.can.presets), extra: true },
-      {
-        title: 'PRESETS IN THE SANDBOX',
-        value: each => (answer.sandbox.works ? presets(each.can.sandboxed) : 'no sandbox'),
-        extra: true,
-      },
-      { title: 'SURVIVES A RESTART', value: each => (each.can.adopted ? 'yes' : 'no: it is resumed'), extra: true },
     ],
     answer.agents,
   )
+  if (long) tellLimits(cli, answer)
   const { works, problem, advice: mending } = answer.sandbox
   if (!works) terminal.note(`sandbox: ${problem} ${mending}`)
   const now = new Date().toISOString()
@@ -125,6 +120,20 @@ async function showAgents(cli: Cli, _: string[], { refresh }: Record<string, unk
       `code of the plugin ${each.plugin}, which is trusted: it runs as you, and the fleet believes what it reports`
     for (const note of [each.advice, origin, used])
       if (note) terminal.note(terminal.foreign(`${agentName(each)}: ${note}`))
+  }
+}
+
+/** What each agent is held to, and what becomes of it when the server restarts. */
+function tellLimits({ terminal }: Cli, { agents, sandbox }: Agents): void {
+  for (const each of agents) {
+    terminal.print()
+    terminal.print(terminal.paint('bold', agentName(each)))
+    terminal.facts([
+      ['presets', presets(each.can.presets)],
+      ['presets in the sandbox', sandbox.works ? presets(each.can.sandboxed) : 'no sandbox'],
+      ['survives a restart', each.can.adopted ? 'yes' : 'no: it is resumed'],
+      ['images', each.can.images ? 'yes' : 'no'],
+    ])
   }
 }
 

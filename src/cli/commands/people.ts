@@ -215,7 +215,7 @@ async function listPeople(cli: Cli, ended: boolean): Promise<undefined> {
   terminal.table(
     [
       { title: 'ID', value: each => shortId(each.id) },
-      { title: 'NAME', value: each => terminal.foreign(each.name) },
+      { title: 'NAME', value: each => terminal.foreign(each.name), flexible: true },
       { title: 'KIND', value: each => each.kind },
       { title: 'ROLES', value: each => terminal.foreign(roles.get(each.id)!), flexible: true },
       { title: 'SINCE', value: each => ago(each.created_at), right: true },

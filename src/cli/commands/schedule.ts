@@ -98,7 +98,7 @@ function tell(cli: Cli, schedule: ScheduleView): void {
 
 function show({ terminal }: Cli, each: ScheduleView): void {
   const state = each.enabled ? '' : `  ${each.problem ? `switched off: ${each.problem}` : 'switched off'}`
-  terminal.print(`${terminal.paint('bold', shortId(each.id))}  ${terminal.foreign(`${each.title}${state}`)}`)
+  terminal.headline(shortId(each.id), each.title, state)
   terminal.note(`  ${each.cron} in ${each.time_zone}; ${each.made} copies made, ${each.skipped} skipped`)
   if (each.waiting.length) terminal.note(`  ${each.waiting.length} waiting: made now, or once the last copy is over`)
   for (const time of each.next_times) terminal.note(`  next ${inZone(time, each.time_zone)}`)

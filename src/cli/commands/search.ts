@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { InvalidInput } from '../../domain/errors.ts'
 import { shortId } from '../../domain/ids.ts'
 import { type Cli, countFrom, does } from '../command.ts'
+import { wrapped } from '../wrap.ts'
 
 interface Found {
   hits: {
@@ -34,6 +35,8 @@ export function addSearch(program: Command): void {
   })
 }
 
+const INDENT = ' '.repeat(8)
+
 const WORDS: Record<string, string> = {
   mission: 'Mission',
   comment: 'Comment',
@@ -46,12 +49,10 @@ function show({ terminal }: Cli, found: Found): undefined {
   if (!found.complete) terminal.note('The search index is still being made. Search again in a moment for the rest.')
   if (!found.hits.length) return void terminal.note('No results.')
   for (const { kind, mission, at, snippet, more } of found.hits) {
-    const others = more ? terminal.paint('dim', ` and ${more} more`) : ''
-    const facts = terminal.paint('dim', `${WORDS[kind] ?? kind}, ${at.slice(0, 10)}`)
-    terminal.print(
-      `${terminal.paint('bold', shortId(mission.id))}  ${terminal.foreign(mission.title)}  ${facts}${others}`,
-    )
-    terminal.print(`        ${terminal.foreign(snippet.replace(/\s+/g, ' ').trim())}`)
+    const others = more ? ` and ${more} more` : ''
+    terminal.headline(shortId(mission.id), mission.title, `  ${WORDS[kind] ?? kind}, ${at.slice(0, 10)}${others}`)
+    const text = terminal.foreign(snippet.replace(/\s+/g, ' ').trim())
+    for (const line of wrapped(text, terminal.width - INDENT.length)) terminal.print(`${INDENT}${line}`)
   }
   return undefined
 }

@@ -68,7 +68,7 @@ export function addWorkflow(program: Command): void {
   does(workflow.command('ready-made').description('list ready-made workflows'), async cli => {
     const answer = await cli.ask<{ workflows: { name: string; summary: string }[] }>('list_ready_made_workflows', {})
     if (cli.terminal.json) return void cli.terminal.data(answer)
-    for (const { name, summary } of answer.workflows) cli.terminal.print(`${name.padEnd(24)}${summary}`)
+    cli.terminal.facts(answer.workflows.map(({ name, summary }) => [name, summary]))
   })
 
   does(
