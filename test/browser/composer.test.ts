@@ -8,6 +8,26 @@ interface Schedules {
   schedules: { cron: string; title: string }[]
 }
 
+test('Ctrl+Enter before the agents are known starts the mission once they are', async () => {
+  const { fleet } = await aScene({ project: { agent: 'claude' } })
+  const { page, visit } = await aPerson(fleet)
+  let answer = () => {}
+  const held = new Promise<void>(resolve => (answer = resolve))
+  await page.route('**/api/agents*', async route => {
+    await held
+    await route.continue()
+  })
+  await visit('/')
+  const task = page.getByRole('textbox', { name: 'Task' })
+  await task.fill('/script echo early > early.txt')
+  await task.press('Control+Enter')
+  await page.getByRole('button', { name: 'Run', exact: true, disabled: true }).waitFor()
+  expect(await page.getByText('is queued').count()).toBe(0)
+  answer()
+  await page.getByText('“echo early > early.txt” is queued').first().waitFor()
+  expect(await task.inputValue()).toBe('')
+})
+
 test('the box completes files and commands, brings back prompts, and schedules', async () => {
   const files = { 'src/harbour.ts': 'x', 'src/pier.ts': 'x', 'README.md': 'x' }
   const { fleet, project, repository } = await aScene({ repository: { files }, project: { agent: 'claude' } })

@@ -1,6 +1,6 @@
 import { Button, Card, Flex, Select, Text } from '@radix-ui/themes'
 import { Network, Play } from 'lucide-react'
-import { type KeyboardEvent, useState } from 'react'
+import { type KeyboardEvent, useEffect, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { Output } from '../../api/client.ts'
 import { useAgentTitle } from '../../kit/agent-title.ts'
@@ -96,12 +96,24 @@ function Box({ projects, isFirst }: ComposerProps) {
     go(`/plans/${made.id}`)
   }
   const isBusy = create.busy || plan.busy || pictures.busy || refusal !== undefined
-  const byKey = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey) || !words || isBusy || !isReady) return
-    event.preventDefault()
+  // Who pressed the keys before the agents were known meant the text as it was then.
+  const [wanted, want] = useState<string | null>(null)
+  const isWanted = wanted !== null && wanted === text
+  const submit = () => {
+    want(null)
+    if (!words || isBusy) return
     if (command !== 'plan') run()
     else if (mayPlan && !pictures.list.length) makePlan()
   }
+  const byKey = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey) || !words) return
+    event.preventDefault()
+    if (isReady) submit()
+    else want(text)
+  }
+  useEffect(() => {
+    if (isWanted && isReady) submit()
+  })
   return (
     <Card className="composer" onKeyDown={byKey}>
       <PictureField pictures={pictures} refusal={refusal}>
@@ -180,12 +192,14 @@ function Box({ projects, isFirst }: ComposerProps) {
           <Button
             variant={command === 'plan' ? 'soft' : 'solid'}
             disabled={!words || isBusy || command === 'plan' || !isReady}
-            loading={create.busy}
+            loading={create.busy || (isWanted && !isReady)}
             onClick={run}
             title={
-              mayRun
-                ? `${runsScript ? '/bin/sh runs the script' : 'One agent starts'} when a slot is free (${MOD}Enter)`
-                : `Somebody who may start missions starts it (${MOD}Enter)`
+              !isReady
+                ? 'Looking for the agents on this machine…'
+                : mayRun
+                  ? `${runsScript ? '/bin/sh runs the script' : 'One agent starts'} when a slot is free (${MOD}Enter)`
+                  : `Somebody who may start missions starts it (${MOD}Enter)`
             }
           >
             <Play size={16} /> {!mayRun ? 'Create draft' : repeat === ONCE ? 'Run' : 'Schedule'}
