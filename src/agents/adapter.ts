@@ -206,7 +206,9 @@ export interface Dialogue<State extends object = object> {
   /** The client waits for input that will not come, so its standard input can be closed. */
   isOver(state: State): boolean
   /** A person's message in the client's form; undefined: it cannot take one now. */
-  say(state: State, id: string, text: string): Message | undefined
+  say(state: State, id: string, text: string, images?: readonly Image[]): Message | undefined
+  /** `say` takes images. Where this is absent, none are given to it. */
+  readonly showsImages?: boolean
   /** A refusal can carry words to the model. Other clients are told the words afterwards. */
   readonly refusesInWords?: boolean
   /** A person's answer to the request with this id; undefined: the client no longer asks. */

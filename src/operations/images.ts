@@ -1,8 +1,10 @@
 import * as z from 'zod'
 import { NotFound } from '../domain/errors.ts'
-import { ImageId } from '../domain/records/mission.ts'
+import { MissionTemplate, TemplateName } from '../domain/records/template.ts'
+import { ImageId } from '../domain/records/told.ts'
 import { IMAGE_TYPES, MAX_IMAGE_BYTES } from '../domain/rules/images.ts'
 import { imageNamed, type StoredImage, storeImage } from '../fleet/missions/images.ts'
+import { templateNamed } from '../fleet/projects/templates.ts'
 import { lookUp } from '../fleet/records.ts'
 import { Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
@@ -50,6 +52,21 @@ export const images = [
       const { value: mission } = await lookUp(fleet, 'missions', mission_id)
       // Other blobs hold texts of other missions.
       if (!mission.images.includes(image)) throw new NotFound('image', image)
+      const stored = await imageNamed(fleet, image)
+      return { ...imageView(stored), data: stored.bytes.toString('base64') }
+    },
+  }),
+  query({
+    name: 'get_template_image',
+    may: 'missions.read',
+    mcp: false,
+    summary: 'Read an image of a template',
+    http: 'GET /api/templates/:template/images/:image',
+    input: z.object({ template: TemplateName, image: z.string().min(1).max(64).describe('one of its images') }),
+    output: ImageView.extend({ data: z.string().describe('its content in Base64') }),
+    run: async ({ fleet }, { template, image }) => {
+      const { settings } = (await templateNamed(fleet, template, 'mission')).value
+      if (!MissionTemplate.parse(settings).images.includes(image)) throw new NotFound('image', image)
       const stored = await imageNamed(fleet, image)
       return { ...imageView(stored), data: stored.bytes.toString('base64') }
     },

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { Event } from '../domain/records/event.ts'
 import { type Mission, MissionSettings } from '../domain/records/mission.ts'
 import { ScheduleSettings } from '../domain/records/schedule.ts'
+import { Images } from '../domain/records/told.ts'
 import { cancelWithSubMissions } from '../fleet/missions/cancelling.ts'
 import { forkMission } from '../fleet/missions/forks.ts'
 import * as missionsOf from '../fleet/missions/missions.ts'
@@ -46,6 +47,7 @@ const Options = edits(
 const WithMessage = WithMission.extend({
   ...Options.shape,
   message: z.string().max(200_000).optional().describe('a message for the agent, for this session only'),
+  images: Images.optional().describe('what the agent is shown with the message; see add_image'),
 })
 
 /** These decide about finished work. */
@@ -76,8 +78,9 @@ function onMission<const N extends string, I extends z.ZodObject<{ mission_id: t
   })
 }
 
-const wish = ({ message, ...override }: Omit<z.infer<typeof WithMessage>, 'mission_id'>): missionsOf.Wish => ({
+const wish = ({ message, images, ...override }: Omit<z.infer<typeof WithMessage>, 'mission_id'>): missionsOf.Wish => ({
   message,
+  images,
   override: given(override),
 })
 

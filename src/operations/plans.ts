@@ -10,6 +10,7 @@ import {
   PlannedMission,
 } from '../domain/records/plan.ts'
 import { LandingPolicy } from '../domain/records/project.ts'
+import { Images } from '../domain/records/told.ts'
 import { headOf } from '../domain/text.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { awaitMission } from '../fleet/missions/await.ts'
@@ -149,15 +150,16 @@ export const plans = [
       model: z.string().min(1).max(120).optional(),
       scripts: z.boolean().default(false).describe('the planner may use shell, so its missions may be scripts'),
       approve: z.boolean().default(false).describe('start the missions without asking'),
+      images: Images.default([]).describe('what the planner is shown with the goal; see add_image'),
     }),
     // Without one it may create a project, at any path and with any landing policy.
     mayAlso: ({ project_id }) => (project_id === undefined ? ['projects.write'] : []),
     output: PlanView,
-    run: async (context, { prompt, agent, model, approve, scripts, ...where }) => {
+    run: async (context, { prompt, agent, model, approve, scripts, images, ...where }) => {
       const { fleet } = context
       const asked = ask(context, 'plan_project')
       const found = await projectFor(context, { ...where, prompt, agent })
-      const wish = { goal: prompt, agent, model, auto_approve: approve, scripts }
+      const wish = { goal: prompt, agent, model, auto_approve: approve, scripts, images }
       const plan = await requestPlan(fleet, asked, found.project.id, wish).catch(async error => {
         await takeBack(fleet, asked, found)
         throw error

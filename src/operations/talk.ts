@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { Ambiguous, NotFound } from '../domain/errors.ts'
 import { coverage, RuleScope } from '../domain/records/approval-rule.ts'
 import { MAX_ANSWER_CHARS, Question } from '../domain/records/talk.ts'
+import { Images } from '../domain/records/told.ts'
 import { HOW_TO_DECIDE } from '../domain/rules/decisions.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { countOf, waitingForPerson } from '../fleet/missions/waiting.ts'
@@ -67,15 +68,20 @@ export const talk = [
     summary: 'Send a message to a running agent',
     http: 'POST /api/missions/:mission_id/say',
     needsFleet: true,
-    input: z.object({ mission_id: Ref, text: z.string().min(1).max(200_000) }),
+    input: z.object({
+      mission_id: Ref,
+      text: z.string().min(1).max(200_000),
+      images: Images.default([]).describe('what the agent is shown with the text; see add_image'),
+    }),
     output: z.object({
       message_id: z.string(),
       session_id: z.string(),
       heard: z.enum(['mid-turn', 'next-turn']).describe('in the middle of the current step, or once it is finished'),
     }),
-    run: async (context, { mission_id, text }) => {
-      const { value } = await lookUp(context.fleet, 'missions', mission_id)
-      const { message, heard } = await sayToMission(context.fleet, ask(context, 'say_to_mission'), value.id, text)
+    run: async (context, { mission_id, text, images }) => {
+      const { fleet } = context
+      const { value } = await lookUp(fleet, 'missions', mission_id)
+      const { message, heard } = await sayToMission(fleet, ask(context, 'say_to_mission'), value.id, text, images)
       return { message_id: message.id, session_id: message.session_id, heard }
     },
   }),

@@ -1,8 +1,11 @@
-import type { Answer, Dialogue, Message, Stream } from '../agents/contract.ts'
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Answer, Dialogue, Image, Message, Stream } from '../agents/contract.ts'
 import { fileOf } from '../platform/launch-folder.ts'
 import { readPlain } from '../platform/plain-files.ts'
 import { endInput, type Job } from './jobs.ts'
 import { Outbox } from './messages.ts'
+import type { Picture } from './protocol.ts'
 
 /** It holds the prompt, which may be long. */
 const DIALOGUE_BYTES = 16 * 1024 * 1024
@@ -11,6 +14,7 @@ const DIALOGUE_BYTES = 16 * 1024 * 1024
 export class Conversation {
   readonly #dialogue: Dialogue
   readonly #outbox: Outbox
+  readonly #directory: string
   #state: object
   #ended = false
   /** How many sent lines were read back. */
@@ -18,6 +22,7 @@ export class Conversation {
 
   constructor(dialogue: Dialogue, directory: string, env: Record<string, string>) {
     this.#dialogue = dialogue
+    this.#directory = directory
     this.#outbox = new Outbox(directory, env)
     this.#state = JSON.parse(readPlain(fileOf(directory, 'dialogue'), DIALOGUE_BYTES) ?? '{}') as object
   }
@@ -55,8 +60,22 @@ export class Conversation {
   }
 
   /** A person's message. Undefined: the client cannot take one now. */
-  inWords(id: string, text: string): Message | undefined {
-    return this.#dialogue.say(this.#state, id, text)
+  inWords(id: string, text: string, images: readonly Picture[] = []): Message | undefined {
+    return this.#dialogue.say(this.#state, id, text, this.#asFiles(id, images))
+  }
+
+  /** Beside those of the prompt. Written once: a message is offered until the client can take it. */
+  #asFiles(id: string, images: readonly Picture[]): Image[] {
+    const folder = fileOf(this.#directory, 'images')
+    if (images.length) mkdirSync(folder, { recursive: true, mode: 0o700 })
+    return images.map(({ type, bytes }, index) => {
+      const file = join(folder, `${id}-${index + 1}.${type.slice('image/'.length)}`)
+      if (!existsSync(file)) {
+        writeFileSync(`${file}.new`, bytes, { mode: 0o600 })
+        renameSync(`${file}.new`, file)
+      }
+      return { type, file }
+    })
   }
 
   /** A person's answer. Undefined: the client no longer asks. */

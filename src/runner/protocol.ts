@@ -1,4 +1,4 @@
-import type { AgentEvent, Answer, Digest, Driver, Exit, Launch } from '../agents/contract.ts'
+import type { AgentEvent, Answer, Digest, Driver, Exit, Image, Launch } from '../agents/contract.ts'
 import type { LaunchContent } from '../platform/launch-folder.ts'
 import type { Identity } from './processes.ts'
 
@@ -60,9 +60,14 @@ export type FromRunner =
 
 export type AgentQuestion = Extract<AgentEvent, { type: 'question' | 'permission' }>
 
+export interface Picture {
+  type: Image['type']
+  bytes: Uint8Array
+}
+
 /** A message or answer for the agent, with the id of its record. */
 export type Words =
-  | { type: 'say'; id: string; text: string }
+  | { type: 'say'; id: string; text: string; images?: readonly Picture[] }
   | { type: 'answer'; id: string; askedAs: string; answer: Answer }
   | { type: 'interrupt'; id: string }
 

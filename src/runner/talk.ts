@@ -101,7 +101,9 @@ export class Talk {
       return true
     }
     const message =
-      words.type === 'say' ? this.#conversation.inWords(id, words.text) : this.#conversation.inStopping(id)
+      words.type === 'say'
+        ? this.#conversation.inWords(id, words.text, words.images)
+        : this.#conversation.inStopping(id)
     if (words.type === 'say' && message) {
       this.#sentAs.set(message.id, id)
       if (this.#heard.has(message.id)) {

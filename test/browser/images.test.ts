@@ -1,9 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import { STAND_INS, VIEWER } from '../agents/stand-ins.ts'
+import { eventually } from '../kit/fleet.ts'
 import { noise, PICTURES } from '../kit/images.ts'
 import { aScene } from '../kit/scene.ts'
 import { aPerson, expectAccessible, screenshot, settled, withBrowser } from './kit.ts'
@@ -143,6 +145,33 @@ test('a landed mission shows its images, and a mission like it begins with them'
   await expect.poll(() => pictures.count()).toBe(2)
 })
 
+test('a message to an agent has an image, and a template brings its own', async () => {
+  const { fleet, project, folder } = await scene()
+  const { image } = await fleet.call<{ image: string }>('add_image', { data: PICTURES.png.toString('base64') })
+  const settings = { images: [image], landing: 'review' }
+  const mission = await fleet.mission(project, 'Make the button look like this.', settings)
+  const { sessions } = await fleet.until(mission.id, 'review')
+  await fleet.call('save_template', { name: 'button', mission_id: mission.id })
+  const { page, visit } = await aPerson(fleet)
+  await visit(`/sessions/${sessions[0]!.id}`)
+  const message = page.getByPlaceholder('Message the agent…')
+  await message.fill('More like this one.')
+  await drop(page, message, { name: 'other.jpeg', bytes: PICTURES.jpeg, type: 'image/jpeg' })
+  const pictures = page.getByRole('list', { name: 'Images' }).getByRole('img')
+  await expect.poll(() => pictures.count()).toBe(1)
+  await settled(page)
+  await expectAccessible(page)
+  await screenshot(page, 'images-message-light')
+  await page.getByRole('button', { name: 'Resume', exact: true }).click()
+  const hash = createHash('sha256').update(PICTURES.jpeg).digest('hex')
+  await eventually('it is shown', () => readFileSync(join(folder, 'seen.jsonl'), 'utf8').includes(hash) || undefined)
+  await expect.poll(() => pictures.count()).toBe(0)
+
+  await visit('/missions/new?template=button')
+  await expect.poll(() => pictures.count()).toBe(1)
+  expect(await pictures.first().getAttribute('src')).toMatch(/^data:image\/png;base64,/)
+})
+
 test('an agent that takes no images is named before the task is sent', async () => {
   const { fleet } = await scene()
   const { page, visit } = await aPerson(fleet)
@@ -154,7 +183,7 @@ test('an agent that takes no images is named before the task is sent', async () 
   await expect.poll(() => pictures.count()).toBe(1)
   const run = page.getByRole('button', { name: 'Run', exact: true })
   await expect.poll(() => run.isEnabled()).toBe(true)
-  expect(await page.getByRole('button', { name: 'Plan' }).isEnabled()).toBe(false)
+  expect(await page.getByRole('button', { name: 'Plan' }).isEnabled()).toBe(true)
 
   await page.getByRole('combobox', { name: 'Agent' }).click()
   await page.getByRole('option', { name: 'Run a script (shell)' }).click()

@@ -23,6 +23,8 @@ interface State {
   resumes: boolean
   /** The mission has images, and the agent does not offer to take any. */
   lacksImages: boolean
+  /** The agent offers to take some. Absent if an earlier version began the conversation. */
+  takesImages?: boolean
   conversation: string | null
   /** The option that chooses its model; null: the model has a request of its own. */
   modelOption: string | null
@@ -88,11 +90,15 @@ export const acpDialogue = (permissions: PermissionSettings | null): Dialogue<St
   },
   isOver: state => state.refused || (isBetweenTurns(state) && !state.interrupted),
   // The protocol has no second prompt during a turn: some agents drop the first one for it.
-  say(state, id, words) {
+  say(state, id, words, images = []) {
     const name = SAID + id
     if (state.conversation === null || !(state.told.includes(name) || isBetweenTurns(state))) return undefined
-    return { id: name, line: prompt(name, state.conversation, words, []) }
+    // It is told with the next session, which says that the agent takes none.
+    if (images.length && !state.takesImages) return undefined
+    const files = images.map(({ file }) => file)
+    return { id: name, line: prompt(name, state.conversation, words, images), ...(files.length && { files }) }
   },
+  showsImages: true,
   answer(state, id, { allow }) {
     const asked = state.asked.find(each => String(each.id) === id && each.allow === undefined)
     return asked && reply(asked, allow)
@@ -140,7 +146,10 @@ function heard(state: State, message: Json): State {
   const result = object(message.result)
   if (!result) return { ...before, refused: state.refused || !isTurn }
   if (name === INITIALIZE)
-    return { ...before, resumes: offersResume(result), lacksImages: isShown(state.wish) && !offersImages(result) }
+    return {
+      ...{ ...before, resumes: offersResume(result), takesImages: offersImages(result) },
+      lacksImages: isShown(state.wish) && !offersImages(result),
+    }
   if (name !== SESSION && !name.startsWith(TAKEN_UP)) return before
   const conversation = string(result.sessionId) ?? name.slice(TAKEN_UP.length)
   return { ...before, conversation, modelOption: modelOptionIn(result) }

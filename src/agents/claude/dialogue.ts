@@ -47,7 +47,8 @@ export const claudeDialogue: Dialogue<State> = {
   due: ({ told, id, prompt, images }) => (told ? [] : [encode(id, prompt, images)]),
   // Messages already in the fifo are still read, so closing it loses none.
   isOver: ({ over, waitsFor }) => over && !waitsFor,
-  say: (_state, id, text) => encode(id, text),
+  say: (_state, id, text, images) => encode(id, text, images),
+  showsImages: true,
   refusesInWords: true,
   answer(state, id, answer) {
     const asked = state.asked[id]

@@ -81,7 +81,9 @@ export const codexDialogue: Dialogue<State> = {
 
   isOver,
 
-  say: (state, id, words) => (state.thread && !isOver(state) ? turn(`say-${id}`, state.thread, words) : undefined),
+  say: (state, id, words, images) =>
+    state.thread && !isOver(state) ? turn(`say-${id}`, state.thread, words, images) : undefined,
+  showsImages: true,
 
   answer(state, id, answer) {
     const asked = state.asked.find(each => String(each.id) === id)

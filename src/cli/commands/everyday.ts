@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import { STATUSES } from '../../domain/records/mission.ts'
 import type { MissionView } from '../../operations/views.ts'
 import { addFields, type Cli, does, inputFrom, textFrom } from '../command.ts'
+import { addImageOption, imagesFrom } from '../images.ts'
 import { RUN_FIELDS } from '../mission-fields.ts'
 import { projectRef } from '../project-here.ts'
 import { listMissions, tellMission } from '../show-mission.ts'
@@ -90,7 +91,7 @@ export const addRetry = (parent: Command): void =>
 /** These commands differ only in what the fleet does with them. */
 export function addAgain(parent: Command, verb: 'retry' | 'resume' | 'reopen' | 'fork', summary: string): Command {
   const command = parent.command(verb).description(summary).argument(ID, ID_SUMMARY)
-  addFields(command, RUN_FIELDS)
+  addImageOption(addFields(command, RUN_FIELDS), ', this time only')
     .option('-m, --message <text>', 'message for the agent, this time only')
     .option('-f, --follow', 'watch it until it ends')
   does(command, async (cli, [id], options) => {
@@ -101,6 +102,7 @@ export function addAgain(parent: Command, verb: 'retry' | 'resume' | 'reopen' | 
         mission_id: id,
         ...inputFrom(RUN_FIELDS, options),
         message,
+        ...(await imagesFrom(cli, options)),
         ...(options.fresh === true && { fresh: true }),
       }),
       options,

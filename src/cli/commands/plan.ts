@@ -6,6 +6,7 @@ import { PlannedMission } from '../../domain/records/plan.ts'
 import type { PlanView } from '../../operations/plans.ts'
 import { type Cli, does, textFrom } from '../command.ts'
 import { EXIT } from '../exit.ts'
+import { addImageOption, imagesFrom } from '../images.ts'
 import { projectHere, projectRef } from '../project-here.ts'
 import { ago } from '../show.ts'
 import { showPlan } from '../show-plan.ts'
@@ -27,10 +28,12 @@ export function addPlan(program: Command): void {
     .option('--scripts', 'allow missions that are shell scripts')
     .option('-y, --yes', 'start the missions without asking')
     .option('-d, --detach', 'do not wait for the plan')
+  addImageOption(plan)
   does(plan, async (cli, [goal], options) => {
     const made = await cli.ask<PlanView>('plan_project', {
       prompt: await textFrom(cli, goal!),
       ...(await whereFrom(cli, options)),
+      ...(await imagesFrom(cli, options)),
       agent: options.agent,
       model: options.model,
       approve: options.yes === true,

@@ -5,6 +5,7 @@ import type { ReviewView } from '../../operations/reviews.ts'
 import type { MissionView } from '../../operations/views.ts'
 import { addFields, type Cli, does, inputFrom, textFrom } from '../command.ts'
 import { EXIT } from '../exit.ts'
+import { addImageOption, imagesFrom } from '../images.ts'
 import { tellWork } from '../landing.ts'
 import { RUN_FIELDS } from '../mission-fields.ts'
 import { projectRef } from '../project-here.ts'
@@ -27,12 +28,12 @@ export function addReview(program: Command): void {
     .command('send-back')
     .description('request changes: send your comments to the agent and let it continue')
     .argument(ID, ID_SUMMARY)
-  addFields(back, RUN_FIELDS)
+  addImageOption(addFields(back, RUN_FIELDS))
     .option('-m, --message <text>', 'message for the agent; - reads stdin')
     .option('-f, --follow', 'watch it until it ends')
   does(back, async (cli, [id], options) => {
     const message = options.message === undefined ? undefined : await textFrom(cli, String(options.message))
-    const input = { mission_id: id, ...inputFrom(RUN_FIELDS, options), message }
+    const input = { mission_id: id, ...inputFrom(RUN_FIELDS, options), message, ...(await imagesFrom(cli, options)) }
     const mission = await cli.ask<MissionView>('send_back_mission', input)
     if (options.follow) return (await import('../follow.ts')).followMission(cli, mission)
     await tellMission(cli, mission, 'Sent back')

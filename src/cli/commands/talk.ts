@@ -3,6 +3,7 @@ import { InvalidInput } from '../../domain/errors.ts'
 import { shortId } from '../../domain/ids.ts'
 import { decisionIn } from '../../domain/rules/decisions.ts'
 import { does } from '../command.ts'
+import { addImageOption, imagesFrom } from '../images.ts'
 import type { QuestionView } from '../inbox.ts'
 
 export function addTalk(program: Command): void {
@@ -11,8 +12,10 @@ export function addTalk(program: Command): void {
     .description('send a message to an agent at work')
     .argument('<mission>', 'id or first letters')
     .argument('<text>', 'message to send')
-  does(say, async (cli, [mission, text]) => {
-    const said = await cli.ask<{ heard: string }>('say_to_mission', { mission_id: mission, text })
+  addImageOption(say)
+  does(say, async (cli, [mission, text], options) => {
+    const images = await imagesFrom(cli, options)
+    const said = await cli.ask<{ heard: string }>('say_to_mission', { mission_id: mission, text, ...images })
     if (cli.terminal.json) return void cli.terminal.data(said)
     cli.terminal.print(
       said.heard === 'mid-turn'

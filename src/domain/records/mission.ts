@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { Id, Timestamp } from '../ids.ts'
-import { MAX_IMAGES } from '../image-limits.ts'
 import { DECISIONS } from '../rules/decisions.ts'
 import { MAX_REASON_CHARS, StoredText } from '../text.ts'
 import { ApprovalMode, ContextLimit, Engine, LandingPolicy, PreviewCommand, Sparse, ToolPreset } from './project.ts'
 import { SessionReason } from './session.ts'
 import { STAGE_STATUSES } from './stage-status.ts'
+import { Images, Told } from './told.ts'
 
 export const STATUSES = [
   'draft',
@@ -33,9 +33,6 @@ const MAX_METADATA_CHARS = 4000
 const fits = (value: object): boolean => JSON.stringify(value).length <= MAX_METADATA_CHARS
 /** Where the work of a mission begins. */
 const START_POINTS = ['base', 'branch', 'clean', 'share'] as const
-
-/** The hash of its content, by which a stored image is known. */
-export const ImageId = z.string().regex(/^[0-9a-f]{64}$/, 'is not the id of an image: add_image gives one')
 
 /** What a person may set on a mission. An empty value means the project's. */
 export const MissionSettings = z.object({
@@ -101,11 +98,7 @@ export const MissionSettings = z.object({
     .describe('anything a client wants to store with the mission'),
   subdirectory: z.string().max(1000).default('').describe('where in the repository the agent starts'),
   sparse: Sparse.nullable().default(null),
-  images: z
-    .array(ImageId)
-    .max(MAX_IMAGES)
-    .default([])
-    .describe('what the agent is shown together with the prompt; see add_image'),
+  images: Images.default([]).describe('what the agent is shown together with the prompt; see add_image'),
   context_mode: z
     .boolean()
     .default(false)
@@ -245,7 +238,7 @@ export const TakenOver = z.object({
   gone: z.boolean().describe('the terminal was closed or killed'),
   /** What happens now that the person has left. */
   next: z.enum(HAND_BACKS).nullable(),
-  message: StoredText.nullable(),
+  message: Told.nullable(),
 })
 export type TakenOver = z.infer<typeof TakenOver>
 
@@ -261,7 +254,7 @@ export const Mission = MissionSettings.extend({
   queued_at: Timestamp.nullable().default(null),
   not_before: Timestamp.nullable().default(null),
   /** How the next session starts. Set whenever the mission is queued. */
-  next: z.object({ reason: SessionReason, instructions: StoredText.nullable() }).nullable().default(null),
+  next: z.object({ reason: SessionReason, instructions: Told.nullable() }).nullable().default(null),
   session_id: Id.nullable().default(null).describe('the newest session'),
   fork_of: z
     .object({ mission_id: Id, session_id: Id, conversation: z.boolean() })

@@ -3,6 +3,7 @@ import { Id, Timestamp } from '../ids.ts'
 import { Retrying } from '../rules/retrying.ts'
 import { MAX_REASON_CHARS, StoredText } from '../text.ts'
 import { Engine, ToolPreset } from './project.ts'
+import { Told } from './told.ts'
 
 export const OUTCOMES = [
   'completed',
@@ -130,7 +131,7 @@ export const Session = z.object({
   resumes: z.string().nullable().default(null).describe('the conversation this session continues'),
   pid: z.number().int().nullable().default(null),
   process_started: z.string().nullable().default(null),
-  instructions: StoredText.nullable().default(null).describe('what a person added for this session'),
+  instructions: Told.nullable().default(null).describe('what a person added for this session'),
   usage: Usage.default(NO_USAGE),
   context: Context.nullable().default(null),
   retrying: Retrying.nullable().default(null).describe('its client tries again against its provider'),

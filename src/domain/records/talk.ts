@@ -3,6 +3,7 @@ import { Id, Timestamp } from '../ids.ts'
 import { DECISIONS } from '../rules/decisions.ts'
 import { StoredText } from '../text.ts'
 import { MAX_SUBJECT_CHARS } from './approval-rule.ts'
+import { Told } from './told.ts'
 
 /** A message of a person to an agent at work. */
 export const Message = z.object({
@@ -11,7 +12,7 @@ export const Message = z.object({
   project_id: Id,
   session_id: Id.describe('the session it was meant for'),
   author: z.string().max(120),
-  text: StoredText,
+  text: Told,
   delivery_id: Id.nullable().default(null).describe('it is mail of the team'),
   status: z
     .enum(['waiting', 'arrived', 'missed'])

@@ -39,7 +39,6 @@ export const MissionTemplate = MissionSettings.omit({
   parent_mission_id: true,
   depends_on: true,
   base_ref: true,
-  images: true,
   metadata: true,
 })
 export const ProjectTemplate = ProjectSettings.omit({ name: true, description: true, base_branch: true })

@@ -3,7 +3,7 @@ import { MAX_ANSWERS_REFUSED } from '../records/plan.ts'
 import type { LandingPolicy } from '../records/project.ts'
 import type { Report } from '../records/report.ts'
 import type { Outcome } from '../records/session.ts'
-import type { StoredText } from '../text.ts'
+import type { Told } from '../records/told.ts'
 import { mayChangeNothing } from './effective.ts'
 import * as landings from './landing.ts'
 import type { By, Step } from './life.ts'
@@ -41,11 +41,11 @@ export interface Ended {
   /** Why a person must look before it lands, whatever the policy says. */
   concern: StatusReason | null
   /** Messages that had not reached it when it ended. */
-  unheard: StoredText | null
+  unheard: Told | null
   /** The question it was parked with. */
   question: string | null
   /** The problem with its answer, and the instructions for the agent; null: none. */
-  unusable: { problem: string; instructions: StoredText } | null
+  unusable: { problem: string; instructions: Told } | null
   /** Whether the session added commits to its branch. */
   added: boolean
   /** Whether it has a worktree. Without one nothing lands. */
@@ -194,7 +194,7 @@ const concerned = (mission: Mission, why: StatusReason, by: By): Step =>
   life.toReview(mission, { try: `fleet diff ${mission.id}, then fleet land ${mission.id}`, ...why }, by)
 
 /** Messages that had not reached it when it ended start its next session. */
-function told(mission: Mission, instructions: StoredText, by: By): Step {
+function told(mission: Mission, instructions: Told, by: By): Step {
   const why = { code: 'unheard', text: 'A person sent a message that it had not received when it ended.' }
   return life.requeued(mission, { reason: 'resume', ready: true, instructions }, why, by)
 }

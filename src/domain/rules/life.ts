@@ -2,7 +2,8 @@ import { NotAllowed, WrongState } from '../errors.ts'
 import type { NewEvent } from '../records/event.ts'
 import { isListed, type Mission, type Status, type StatusReason } from '../records/mission.ts'
 import type { Session, SessionReason } from '../records/session.ts'
-import { clipped, MAX_CAUSE_CHARS, MAX_REASON_CHARS, type StoredText } from '../text.ts'
+import type { Told } from '../records/told.ts'
+import { clipped, MAX_CAUSE_CHARS, MAX_REASON_CHARS } from '../text.ts'
 import { named } from './named.ts'
 import { CANCELLABLE, DECIDABLE, RETRYABLE } from './states.ts'
 
@@ -100,7 +101,7 @@ function nextMove(mission: Mission): string {
 interface Queueing {
   reason: SessionReason
   ready: boolean
-  instructions?: StoredText | null
+  instructions?: Told | null
   notBefore?: string | null
 }
 
@@ -139,7 +140,7 @@ const CLEAN_SLATE: Partial<Mission> = {
 export function dispatch(
   mission: Mission,
   ready: boolean,
-  instructions: StoredText | null,
+  instructions: Told | null,
   by: By,
   kind: 'dispatched' | 'auto_dispatched' = 'dispatched',
 ): Step {
@@ -147,10 +148,10 @@ export function dispatch(
   return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason: 'first', ready, instructions }) }, by, kind)
 }
 
-export const forked = (mission: Mission, instructions: StoredText | null, by: By): Step =>
+export const forked = (mission: Mission, instructions: Told | null, by: By): Step =>
   step(mission, queued(by, { reason: 'fork', ready: true, instructions }), by, 'dispatched')
 
-export function retry(mission: Mission, ready: boolean, instructions: StoredText | null, by: By): Step {
+export function retry(mission: Mission, ready: boolean, instructions: Told | null, by: By): Step {
   requireStatus(mission, RETRYABLE)
   requireFree(mission)
   return step(mission, { ...CLEAN_SLATE, ...queued(by, { reason: 'retry', ready, instructions }) }, by, 'retried')
@@ -159,7 +160,7 @@ export function retry(mission: Mission, ready: boolean, instructions: StoredText
 export function resume(
   mission: Mission,
   ready: boolean,
-  instructions: StoredText | null,
+  instructions: Told | null,
   by: By,
   extra: EventExtra = {},
 ): Step {
@@ -181,7 +182,7 @@ export function resume(
 export function reopen(
   mission: Mission,
   ready: boolean,
-  instructions: StoredText | null,
+  instructions: Told | null,
   by: By,
   extra: EventExtra = {},
 ): Step {

@@ -1,6 +1,6 @@
 import { NotAllowed } from '../errors.ts'
 import type { Mission, StatusReason, TakenOver } from '../records/mission.ts'
-import type { StoredText } from '../text.ts'
+import type { Told } from '../records/told.ts'
 import * as landings from './landing.ts'
 import type { By, Step } from './life.ts'
 import * as life from './life.ts'
@@ -39,7 +39,7 @@ export function takeOver(mission: Mission, terminal: Terminal, by: By, { page = 
 }
 
 /** Nobody else works on it, so it is the person's now. `unheard`: messages that never reached the agent. */
-export function takenOver(mission: Mission, unheard: StoredText | null, by: By): Step {
+export function takenOver(mission: Mission, unheard: Told | null, by: By): Step {
   const taken = mission.taken_over!
   const change: Partial<Mission> = {
     status: 'needs_input',
@@ -91,7 +91,7 @@ export const pageGone = (mission: Mission, isAgentLive: boolean, by: By): Step =
 export type Then = NonNullable<TakenOver['next']>
 
 /** The person has left. The daemon commits their changes and continues as they chose. */
-export function handBack(mission: Mission, next: Then, message: StoredText | null, by: By): Step {
+export function handBack(mission: Mission, next: Then, message: Told | null, by: By): Step {
   const taken = requireTaken(mission)
   const taken_over = { ...taken, next, message: message ?? taken.message }
   return life.step(mission, { taken_over }, by, 'hand_back_requested', { data: { next } })

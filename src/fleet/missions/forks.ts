@@ -8,7 +8,8 @@ import { type Ask, by, oncePerKey } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
 import { current, put } from '../records.ts'
 import { isScriptAfter } from './agents.ts'
-import type { Wish } from './missions.ts'
+import { keepTold } from './images.ts'
+import { shown, type Wish } from './missions.ts'
 import { requireStartable } from './requirements.ts'
 
 /**
@@ -22,7 +23,7 @@ export async function forkMission(
   wish: Wish,
   fresh: boolean,
 ): Promise<Stored<Mission>> {
-  const instructions = wish.message ? await fleet.blobs.keep(wish.message) : null
+  const instructions = await keepTold(fleet, wish.message, wish.images)
   const forked = await oncePerKey(fleet, ask, async () => {
     const { value: origin } = await current(fleet, 'missions', id)
     const session = await finished(fleet, origin)
@@ -46,7 +47,9 @@ export async function forkMission(
       updated_at: when.now,
     })
     const { value: project } = await current(fleet, 'projects', origin.project_id)
-    await requireStartable(fleet, project, [{ called: draft.title, settings: MissionSettings.parse(draft) }])
+    await requireStartable(fleet, project, [
+      { called: draft.title, settings: shown(MissionSettings.parse(draft), wish) },
+    ])
     const created = life.about(draft, 'mission_created', when, {
       data: { title: draft.title, fork_of: origin.id, was: null, status: 'draft' },
     })

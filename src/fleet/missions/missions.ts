@@ -17,7 +17,7 @@ import { requirePullRequests } from '../pull-requests/open-pull-request.ts'
 import { current, dependenciesOf, dependentsOf, fleetState, lookUp, put } from '../records.ts'
 import { discarded, forgetMission, leftBehind, stillHolds } from '../worktrees/retiring.ts'
 import { isScript, isScriptAfter, requireCodingAgent } from './agents.ts'
-import { requireStored } from './images.ts'
+import { keepTold, requireStored } from './images.ts'
 import { requireHeld } from './requirements.ts'
 
 export type MissionFields = MissionSettings & { detailed_prompt: string }
@@ -136,17 +136,24 @@ export interface Wish {
   override?: Override
   /** For the next session only. */
   message?: string
+  images?: readonly string[]
 }
+
+/** The mission as its agent is shown it, with the images of the message. */
+export const shown = <M extends Pick<Mission, 'images'>>(mission: M, { images = [] }: Pick<Wish, 'images'>): M => ({
+  ...mission,
+  images: [...mission.images, ...images],
+})
 
 const asked =
   (decide: typeof life.dispatch | typeof life.retry) =>
   async (fleet: Fleet, ask: Ask, id: string, wish: Wish = {}): Promise<Stored<Mission>> => {
     const project = await projectOf(fleet, id)
     const settings = await checkedSettings(fleet, wish.override ?? {}, project)
-    const instructions = wish.message ? await fleet.blobs.keep(wish.message) : null
+    const instructions = await keepTold(fleet, wish.message, wish.images)
     return changeMission(fleet, id, ask, async (mission, when) => {
       const script = isScriptAfter(fleet, ask, mission, { agent: settings.agent, text: false })
-      requireHeld(fleet, { ...mission, ...settings }, project)
+      requireHeld(fleet, shown({ ...mission, ...settings }, wish), project)
       const { ready, checks } = await readiness(fleet, mission)
       return { ...decide({ ...mission, ...settings, script }, ready, instructions, when), checks }
     })
@@ -159,7 +166,7 @@ export const reopenMission = asked(life.reopen)
 
 /** Dispatching a queued mission again changes nothing and is no mistake: a hundred requests make one session. */
 export async function dispatchMission(fleet: Fleet, ask: Ask, id: string, wish: Wish = {}): Promise<Stored<Mission>> {
-  const plain = !wish.message && Object.keys(wish.override ?? {}).length === 0
+  const plain = !wish.message && !wish.images?.length && Object.keys(wish.override ?? {}).length === 0
   const found = await current(fleet, 'missions', id)
   if (plain && found.value.status === 'queued') return found
   return queueDraft(fleet, ask, id, wish)

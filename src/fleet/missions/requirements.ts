@@ -70,10 +70,19 @@ export function requireEffort({ can, title }: Agent, { effort }: Pick<MissionSet
 }
 
 /** An image that an agent cannot be shown is refused, never left out. */
-export function requireImages({ can, title }: Agent, { images }: Pick<MissionSettings, 'images'>): void {
+export function requireImages({ can, title }: Agent, { images }: { images: readonly unknown[] }): void {
   if (!images.length || can.images) return
   throw new NotAllowed(`${title} takes no images.`, {
     try: 'Leave the images out, or choose an agent that takes them: fleet agents',
+  })
+}
+
+/** A message with images needs a client that takes them while it works. */
+export function requireLooking(agent: Agent, missionId: string): void {
+  requireImages(agent, { images: [missionId] })
+  if (agent.dialogue?.showsImages) return
+  throw new NotAllowed(`${agent.title} takes no images while it works.`, {
+    try: `When its session has ended: fleet mission resume ${missionId} --image <file>`,
   })
 }
 

@@ -16,6 +16,7 @@ import { type Ask, by, oncePerKey } from '../commands.ts'
 import { defaultsOf } from '../dispatch/capacity.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { isScript, requireCodingAgent, runsScripts } from '../missions/agents.ts'
+import { requireStored } from '../missions/images.ts'
 import { requireHeld, requireInstalled, requireStartable } from '../missions/requirements.ts'
 import { current, derivedId, put } from '../records.ts'
 import { sandboxFor } from '../sessions/sandbox.ts'
@@ -28,6 +29,8 @@ export interface PlanWish {
   auto_approve?: boolean
   /** Whether its missions may be scripts. */
   scripts?: boolean
+  /** What the planner is shown with the goal. */
+  images?: readonly string[]
 }
 
 /** Asks an agent for a plan. The agent works on it as an ordinary mission that may read and change nothing. */
@@ -57,6 +60,7 @@ export async function planRequest(
 ): Promise<(when: life.By) => Request> {
   const agent = wish.agent ?? (await requireCodingAgent(fleet, project))
   await requirePlanner(fleet, agent)
+  await requireStored(fleet, wish.images ?? [])
   requireHeld(fleet, plannerSettings(agent, wish), project)
   const agents = await installedAgents(fleet, wish.scripts ?? false)
   const [goal, prompt] = await Promise.all([
@@ -101,13 +105,17 @@ export async function planRequest(
 }
 
 /** The limits of a planner, whichever agent it is. */
-export const plannerSettings = (agent: string, { model, max_budget_usd }: Omit<PlanWish, 'goal'>): MissionSettings =>
+export const plannerSettings = (
+  agent: string,
+  { model, max_budget_usd, images = [] }: Omit<PlanWish, 'goal'>,
+): MissionSettings =>
   MissionSettings.parse({
     title: 'Plan',
     mission_type: 'plan',
     agent,
     model: model ?? null,
     max_budget_usd: max_budget_usd ?? null,
+    images,
     tool_preset: 'explore',
     approvals: 'deny',
     landing: 'never',

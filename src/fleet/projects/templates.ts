@@ -69,7 +69,7 @@ export async function templateNamed(fleet: Fleet, name: string, kind?: Template[
 }
 
 interface FromTemplate {
-  fields: Omit<MissionFields, 'parent_mission_id' | 'depends_on' | 'base_ref' | 'images' | 'metadata'>
+  fields: Omit<MissionFields, 'parent_mission_id' | 'depends_on' | 'base_ref' | 'metadata'>
   /** Whether its text is a script: it was saved from a mission that named an agent that runs scripts. */
   script: boolean
   variables: StoredText | null

@@ -3,6 +3,7 @@ import type { Session } from '../../domain/records/session.ts'
 import type { Question } from '../../domain/records/talk.ts'
 import type { AgentQuestion, Words } from '../../runner/protocol.ts'
 import type { Fleet } from '../fleet.ts'
+import { imageNamed } from '../missions/images.ts'
 import { current } from '../records.ts'
 import { markArrived, waitingMessages } from './messages.ts'
 import { inWords, markDelivered, questionsOf, raiseQuestion, wordsAfter } from './questions.ts'
@@ -81,7 +82,10 @@ export class MessageDelivery {
   async #messages(): Promise<Words[]> {
     const messages = await waitingMessages(this.#fleet, this.#session.id)
     return Promise.all(
-      messages.map(async ({ id, text }) => ({ type: 'say' as const, id, text: await this.#fleet.blobs.read(text) })),
+      messages.map(async ({ id, text }) => ({
+        ...{ type: 'say' as const, id, text: await this.#fleet.blobs.read(text) },
+        images: await Promise.all((text.images ?? []).map(image => imageNamed(this.#fleet, image))),
+      })),
     )
   }
 }

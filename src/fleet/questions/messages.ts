@@ -3,12 +3,14 @@ import { newId } from '../../domain/ids.ts'
 import type { NewEvent } from '../../domain/records/event.ts'
 import type { Session } from '../../domain/records/session.ts'
 import type { Message } from '../../domain/records/talk.ts'
+import type { Told } from '../../domain/records/told.ts'
 import { about, type By } from '../../domain/rules/life.ts'
 import { named } from '../../domain/rules/named.ts'
-import type { StoredText } from '../../domain/text.ts'
 import type { Change, Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
+import { keepTold } from '../missions/images.ts'
+import { requireLooking } from '../missions/requirements.ts'
 import { all, current, put } from '../records.ts'
 import { heardAsMail } from '../teams/sessions.ts'
 
@@ -19,11 +21,18 @@ export interface Said {
 }
 
 /** Commits a message to an agent at work. The daemon delivers it. */
-export async function sayToMission(fleet: Fleet, ask: Ask, missionId: string, words: string): Promise<Said> {
-  const text = await fleet.blobs.keep(words)
+export async function sayToMission(
+  fleet: Fleet,
+  ask: Ask,
+  missionId: string,
+  words: string,
+  images: readonly string[] = [],
+): Promise<Said> {
+  const text = (await keepTold(fleet, words, images))!
   const id = await oncePerKey(fleet, ask, async () => {
     const mission = await current(fleet, 'missions', missionId)
     const session = await listening(fleet, mission.value.session_id, missionId)
+    if (images.length) requireLooking(fleet.agents.driven(session.value), missionId)
     const id = newId()
     const told = messageTo(session, id, text, by(fleet, ask))
     return {
@@ -44,7 +53,7 @@ export async function sayToMission(fleet: Fleet, ask: Ask, missionId: string, wo
 export function messageTo(
   { value: session }: Stored<Session>,
   id: string,
-  text: StoredText,
+  text: Told,
   when: By,
   deliveryId: string | null = null,
 ): { message: Change; session: Session; event: NewEvent } {

@@ -10,7 +10,9 @@ import { type Ask, by, changeMission, oncePerKey } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
 import { type Shown, shownOf } from '../landing/candidates.ts'
 import { isScriptAfter } from '../missions/agents.ts'
-import { checkedSettings, projectOf, readiness, type Wish } from '../missions/missions.ts'
+import { requireStored, withImages } from '../missions/images.ts'
+import { checkedSettings, projectOf, readiness, shown, type Wish } from '../missions/missions.ts'
+import { requireHeld } from '../missions/requirements.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 import { current, put } from '../records.ts'
 
@@ -97,14 +99,18 @@ async function requireUnsent(fleet: Fleet, id: string): Promise<Stored<Comment>>
  * sent, so each is sent once. The message becomes a comment too, which is marked as sent from the start.
  */
 export async function sendBack(fleet: Fleet, ask: Ask, id: string, wish: Wish): Promise<Stored<Mission>> {
-  const settings = await checkedSettings(fleet, wish.override ?? {}, await projectOf(fleet, id))
+  const project = await projectOf(fleet, id)
+  const settings = await checkedSettings(fleet, wish.override ?? {}, project)
   return changeMission(fleet, id, ask, async (mission, when) => {
     const script = isScriptAfter(fleet, ask, mission, { agent: settings.agent, text: false })
     const { ready, checks } = await readiness(fleet, mission)
     const room = MAX_COMMIT_ITEMS - BESIDE_COMMENTS - checks.length
     const unsent = await unsentOf(fleet, id, room)
     const message = wish.message?.trim()
-    if (!unsent.length && !message)
+    const { images = [] } = wish
+    await requireStored(fleet, images)
+    if (images.length) requireHeld(fleet, shown({ ...mission, ...settings }, wish), project)
+    if (!unsent.length && !message && !images.length)
       throw new InvalidInput('message', 'is missing, and every comment was already sent to the agent', {
         try: `fleet mission comment ${id} "…"`,
       })
@@ -115,7 +121,7 @@ export async function sendBack(fleet: Fleet, ask: Ask, id: string, wish: Wish): 
     const said = message && { body: clipped(message, MAX_COMMENT_CHARS), sent_at: when.now }
     const decide = mission.status === 'done' ? life.reopen : life.resume
     return {
-      ...decide({ ...mission, ...settings, script }, ready, await fleet.blobs.keep(text), when, {
+      ...decide({ ...mission, ...settings, script }, ready, withImages(await fleet.blobs.keep(text), images), when, {
         data: { comments: told.length },
         cause: message,
       }),

@@ -6,10 +6,11 @@ import type { Mission, StatusReason } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
 import { Claim, fitted, Report, statusOf } from '../../domain/records/report.ts'
 import { keptRefs, type Outcome, type Session } from '../../domain/records/session.ts'
+import type { Told } from '../../domain/records/told.ts'
 import { effective } from '../../domain/rules/effective.ts'
 import { ended as missionAfter, NOTHING_DONE } from '../../domain/rules/ending.ts'
 import { about, type By } from '../../domain/rules/life.ts'
-import { clipped, MAX_REASON_CHARS, type StoredText } from '../../domain/text.ts'
+import { clipped, MAX_REASON_CHARS } from '../../domain/text.ts'
 import { type Changes, type Collected, changes, commitLeftovers, mergeBase, type Repository } from '../../git/index.ts'
 import { fileOf, nameOf } from '../../platform/launch-folder.ts'
 import { type Change, Unavailable } from '../../store/index.ts'
@@ -20,6 +21,7 @@ import { providerAfter } from '../dispatch/windows.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { reasonToReview } from '../landing/review-reasons.ts'
 import { landingMessage } from '../landing/trailers.ts'
+import { fitting, withImages } from '../missions/images.ts'
 import { answerOf, proposed } from '../planning/answers.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 import { inWords, questionsOf, sentenceOf } from '../questions/questions.ts'
@@ -324,7 +326,7 @@ function eventsOf(
 interface TalkLeft {
   changes: Change[]
   events: ['message_missed' | 'question_withdrawn', Record<string, string>][]
-  unheard: StoredText | null
+  unheard: Told | null
   question: string | null
 }
 
@@ -351,6 +353,9 @@ export async function talkLeft(fleet: Fleet, mission: Mission, session: Session,
       unheard.filter(({ value }) => !value.delivery_id).map(({ value }) => fleet.blobs.read(value.text)),
     )),
   ]
+  const shown = unheard.flatMap(({ value }) => value.text.images ?? [])
+  const { images, leftOut } = await fitting(fleet, shown)
+  if (leftOut) texts.push(leftOut)
   const withdrawn = parked ? [] : open
   return {
     changes: [
@@ -362,7 +367,7 @@ export async function talkLeft(fleet: Fleet, mission: Mission, session: Session,
       ...messages.map(({ value }): TalkLeft['events'][number] => ['message_missed', { message: value.id }]),
       ...withdrawn.map(({ value }): TalkLeft['events'][number] => ['question_withdrawn', { question: value.id }]),
     ],
-    unheard: texts.length ? await fleet.blobs.keep(texts.join('\n\n')) : null,
+    unheard: texts.length ? withImages(await fleet.blobs.keep(texts.join('\n\n')), images) : null,
     question: open[0] ? sentenceOf(open[0].value) : null,
   }
 }

@@ -20,7 +20,7 @@ import { type Budget, budgetsOf, leftOf, tightest } from '../dispatch/budgets.ts
 import { defaultsOf } from '../dispatch/capacity.ts'
 import type { Fleet } from '../fleet.ts'
 import { requireScript } from '../missions/agents.ts'
-import { imageNamed } from '../missions/images.ts'
+import { fitting, picturesOf } from '../missions/images.ts'
 import { notesFor } from '../missions/notes.ts'
 import { requireApprovals, requireEffort, requireImages } from '../missions/requirements.ts'
 import { repositoryOf } from '../projects/repositories.ts'
@@ -69,7 +69,12 @@ export async function prepareLaunch(
   const script = await fleet.blobs.read(mission.prompt)
   const remembers = session.resumes !== null && agent.can.resume
   const mail = await handToPrompt(fleet, session)
-  const prompt = composePrompt({
+  const { images: shown, leftOut } = await fitting(fleet, [
+    // Like the prompt, they are in the conversation that it remembers.
+    ...(remembers ? [] : mission.images),
+    ...(session.instructions?.images ?? []),
+  ])
+  const composed = composePrompt({
     reason: session.reason,
     mail: mail.words,
     prompt: script,
@@ -83,14 +88,14 @@ export async function prepareLaunch(
     remembers,
     handedOver: await writtenHandOver(fleet, session),
   })
+  const prompt = leftOut ? `${composed}\n\n${leftOut}` : composed
   requireApprovals(agent, limits.approvals)
   requireEffort(agent, mission)
-  requireImages(agent, mission)
+  requireImages(agent, { images: [...mission.images, ...shown] })
   requireBudget(fleet, agent, { maxBudgetUsd: limits.ownBudgetUsd, model: session.model })
   const sandbox = mission.allowed_tools ? null : await sandboxFor(fleet, agent, limits.preset)
   if (sandbox) requirePrivate(session, project)
-  // Like the prompt, they are in the conversation that it remembers.
-  const pictures = remembers ? [] : await imagesOf(fleet, mission)
+  const pictures = await picturesOf(fleet, shown)
   const images = pictures.map(({ type, name }) => ({ type, file: join(directory, name) }))
   const { servers, variables } = await attach(fleet, agent, mission, project, url)
   const token = await sessionToken(fleet.keys, session)
@@ -129,21 +134,6 @@ export async function prepareLaunch(
     maxBytes: fleet.settings.transcriptLimit,
   }
 }
-
-interface Picture {
-  type: Image['type']
-  bytes: Uint8Array
-  /** Its path in the folder of the launch. */
-  name: string
-}
-
-const imagesOf = (fleet: Fleet, { images }: Mission): Promise<Picture[]> =>
-  Promise.all(
-    images.map(async (id, index) => {
-      const { type, bytes } = await imageNamed(fleet, id)
-      return { type, bytes, name: join(nameOf('images'), `${index + 1}.${type.slice('image/'.length)}`) }
-    }),
-  )
 
 /** The variables that a script gets. */
 async function valuesOf(fleet: Fleet, { script, variables }: Mission): Promise<Record<string, string>> {

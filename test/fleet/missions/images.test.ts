@@ -72,6 +72,36 @@ test('an agent is shown the images with the prompt: again after a restart and a 
   expect(seen()).toEqual([SHOWN, [], SHOWN, SHOWN])
 })
 
+test('a message, a template and a plan have images too', async () => {
+  const { fleet, project, seen, ended } = await scene()
+  const [png, jpeg] = (await add(fleet, PICTURES.png, PICTURES.jpeg)) as [string, string]
+  const { id } = await fleet.mission(project, 'Look at this.', { agent: 'viewer', images: [png] })
+  await ended(id)
+  await fleet.call('send_back_mission', { mission_id: id, images: [jpeg] })
+  expect((await ended(id)).sessions).toHaveLength(2)
+  // The conversation has the first one already.
+  expect(seen()).toEqual([[SHOWN[0]], [SHOWN[1]]])
+  const again = { mission_id: id, message: 'Look.', images: [jpeg] }
+  await expect(fleet.call('resume_mission', { ...again, agent: 'liner' })).rejects.toThrow('Liner takes no images.')
+  await expect(fleet.call('send_back_mission', { ...again, agent: 'liner' })).rejects.toThrow('takes no images')
+  await expect(fleet.call('resume_mission', { ...again, images: [jpeg, jpeg] })).rejects.toThrow('the same image twice')
+
+  await fleet.call('save_template', { name: 'look', mission_id: id })
+  const use = { template: 'look', project_id: project.id, auto_dispatch: true }
+  const made = await fleet.call<{ id: string }>('create_mission_from_template', use)
+  expect(await ended(made.id)).toMatchObject({ images: [png] })
+  expect(seen().slice(2)).toEqual([[SHOWN[0]]])
+  const read = async (image: string) => (await fleet.http(`/api/templates/look/images/${image}`)).status
+  expect([await read(png), await read(jpeg)]).toEqual([200, 404])
+
+  const plan = { project_id: project.id, prompt: 'Build it like this.', images: [png] }
+  await expect(fleet.call('plan_project', { ...plan, agent: 'liner' })).rejects.toThrow(
+    /takes no images|preset explore/,
+  )
+  const planned = await fleet.call<{ mission_id: string }>('plan_project', { ...plan, agent: 'viewer' })
+  expect(await fleet.show(planned.mission_id)).toMatchObject({ images: [png] })
+})
+
 test('an agent that takes no images refuses a mission that has one, however it gets it', async () => {
   const { fleet, project } = await scene()
   const images = await add(fleet, PICTURES.png)

@@ -118,7 +118,8 @@ test('every operation that answers is in one set under one name, and nothing is 
       'continue_on_phone',
       'create_scrape_token',
     ],
-    ...['disconnect_client', 'get_mission_image', 'get_notification', 'get_notification_settings', 'invite_again'],
+    ...['disconnect_client', 'get_mission_image', 'get_notification', 'get_notification_settings'],
+    ...['get_template_image', 'invite_again'],
     ...['invite_person', 'list_names', 'list_tokens', 'make_token', 'open_live', 'open_terminal', 'preview_connection'],
     ...[
       'remove_person',

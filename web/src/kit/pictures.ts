@@ -12,11 +12,15 @@ export interface Picture {
   src: string
 }
 
+type Read = Pick<Output<'get_mission_image'>, 'type' | 'bytes' | 'data'>
+
 export interface Pictures {
   list: readonly Picture[]
   /** Some are on their way to the server. */
   busy: boolean
   add(files: readonly File[]): Promise<void>
+  /** Instead of those it has: stored ones, such as those of a template. */
+  begin(images: readonly string[], read: (image: string) => Promise<Read>): Promise<void>
   remove(image: string): void
   clear(): void
 }
@@ -63,22 +67,23 @@ export function usePictures(like?: Pick<Output<'get_mission'>, 'id' | 'images'>)
       }),
     [during, addOne],
   )
+  const begin = useCallback<Pictures['begin']>(
+    (images, read) => during(async () => put(await Promise.all(images.map(asPicture(read))))),
+    [during, put],
+  )
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the page opens
   useEffect(() => {
-    if (like?.images.length) void during(async () => put(await imagesOf(like)))
+    if (like?.images.length) begin(like.images, image => ask('get_mission_image', { mission_id: like.id, image }))
   }, [])
   const remove = useCallback((image: string) => put(now.current.filter(each => each.image !== image)), [put])
   const clear = useCallback(() => put([]), [put])
-  return { list, busy: sending > 0, add, remove, clear }
+  return { list, busy: sending > 0, add, begin, remove, clear }
 }
 
-const imagesOf = (mission: Pick<Output<'get_mission'>, 'id' | 'images'>): Promise<Picture[]> =>
-  Promise.all(
-    mission.images.map(async (image, index) => {
-      const { type, bytes, data } = await ask('get_mission_image', { mission_id: mission.id, image })
-      return { image, name: `Image ${index + 1}`, bytes, src: sourceOf(type, data) }
-    }),
-  )
+const asPicture = (read: (image: string) => Promise<Read>) => async (image: string, index: number) => {
+  const { type, bytes, data } = await read(image)
+  return { image, name: `Image ${index + 1}`, bytes, src: sourceOf(type, data) }
+}
 
 /** For `<img>` only. There a picture cannot run anything, and its type is one of four. */
 export const sourceOf = (type: string, data: string): string => `data:${type};base64,${data}`

@@ -90,7 +90,8 @@ function Box({ projects, isFirst }: ComposerProps) {
     })
   }
   const makePlan = async () => {
-    const made = await plan.run({ project_id: project.id, prompt: words, agent })
+    const images = pictures.list.map(({ image }) => image)
+    const made = await plan.run({ project_id: project.id, prompt: words, agent, images })
     if (!made) return
     done()
     go(`/plans/${made.id}`)
@@ -103,7 +104,7 @@ function Box({ projects, isFirst }: ComposerProps) {
     want(null)
     if (!words || isBusy) return
     if (command !== 'plan') run()
-    else if (mayPlan && !pictures.list.length) makePlan()
+    else if (mayPlan) makePlan()
   }
   const byKey = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey) || !words) return
@@ -179,12 +180,10 @@ function Box({ projects, isFirst }: ComposerProps) {
             <Button
               variant={command === 'plan' ? 'solid' : 'soft'}
               highContrast={command !== 'plan'}
-              disabled={!words || isBusy || runsScript || repeat !== ONCE || pictures.list.length > 0}
+              disabled={!words || isBusy || runsScript || repeat !== ONCE}
               loading={plan.busy}
               onClick={makePlan}
-              title={
-                pictures.list.length ? 'A plan takes no images' : 'An agent reads the project and proposes missions'
-              }
+              title="An agent reads the project and proposes missions"
             >
               <Network size={16} /> Plan
             </Button>

@@ -2,7 +2,7 @@ import { Button, Kbd, Text } from '@radix-ui/themes'
 import { FolderGit2, Play } from 'lucide-react'
 import { type FormEvent, type KeyboardEvent, useEffect, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
-import type { Output } from '../../api/client.ts'
+import { ask, type Output } from '../../api/client.ts'
 import { ProjectChooser, useImageRefusal, useRunsScripts } from '../../kit/choosers.tsx'
 import { ChoiceInput, LongTextInput, NumberInput, TextInput } from '../../kit/fields.tsx'
 import { Empty, Lines, Page, Section } from '../../kit/page.tsx'
@@ -22,7 +22,7 @@ import { PromptBox } from './prompt-box.tsx'
 import { rememberPrompt } from './prompt-history.ts'
 import { SettingsFields } from './settings-fields.tsx'
 import { TagsInput } from './tags-input.tsx'
-import { TemplateFields } from './template-fields.tsx'
+import { type Template, TemplateFields } from './template-fields.tsx'
 import { useProjectHolds } from './use-project-holds.ts'
 import { useTemplateCommands } from './use-template-commands.ts'
 
@@ -93,7 +93,10 @@ function Sheet({ begin, from, origin }: SheetProps) {
   const takesNone = useImageRefusal()(draft.agent ?? project?.agent)
   const refusal = pictures.list.length > 0 ? takesNone : undefined
   useEffect(() => remember(localStorage, draft), [draft])
-  const fill = (fields: Partial<Draft>) => setDraft(before => ({ ...before, ...fields }))
+  const fill = (fields: Partial<Draft>, { name, settings }: Template) => {
+    setDraft(before => ({ ...before, ...fields }))
+    pictures.begin((settings.images ?? []) as string[], image => ask('get_template_image', { template: name, image }))
+  }
   const set =
     <F extends keyof Draft>(field: F) =>
     (value: Draft[F]) =>

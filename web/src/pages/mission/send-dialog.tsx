@@ -3,7 +3,10 @@ import { useLocation } from 'wouter'
 import { useDraft } from '../../kit/draft.ts'
 import { LongTextInput, SwitchInput } from '../../kit/fields.tsx'
 import '../../kit/fold.css'
+import { useImageRefusal } from '../../kit/choosers.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
+import { PictureButton, PictureField } from '../../kit/picture-field.tsx'
+import { usePictures } from '../../kit/pictures.ts'
 import { tell } from '../../kit/toasts.tsx'
 import { useCommand } from '../../live/data.ts'
 import type { Detail } from './actions.ts'
@@ -67,22 +70,37 @@ export function SendDialog({ sending, mission, close }: SendDialogProps) {
   const [fresh, setFresh] = useState(false)
   const { value, changes, set } = useDraft(mission)
   const { run, busy } = useSending(sending)
+  const pictures = usePictures()
+  const takesNone = useImageRefusal()(value.agent ?? mission.sessions.at(-1)?.agent)
+  const refusal = pictures.list.length > 0 ? takesNone : undefined
   const send = async () => {
-    const sent = await run({ mission_id: mission.id, ...changes, message: message.trim() || undefined, fresh })
+    const images = pictures.list.length ? pictures.list.map(({ image }) => image) : undefined
+    const sent = await run({ mission_id: mission.id, ...changes, message: message.trim() || undefined, images, fresh })
     if (!sent) return
     close()
     tell({ text: words.told })
     if (sending === 'fork') go(`/missions/${sent.id}`)
   }
   return (
-    <FormDialog title={words.title} about={words.about} act={words.act} busy={busy} close={close} submit={send}>
-      <LongTextInput
-        label="Message for the agent"
-        hint="optional; this time only"
-        value={message}
-        set={setMessage}
-        rows={4}
-      />
+    <FormDialog
+      title={words.title}
+      about={words.about}
+      act={words.act}
+      busy={busy}
+      ready={!pictures.busy && !refusal}
+      close={close}
+      submit={send}
+    >
+      <PictureField pictures={pictures} refusal={refusal}>
+        <LongTextInput
+          label="Message for the agent"
+          hint="optional; this time only"
+          value={message}
+          set={setMessage}
+          rows={4}
+        />
+      </PictureField>
+      {sending !== 'dispatch' && !takesNone && <PictureButton pictures={pictures} labelled />}
       {sending === 'fork' && (
         <SwitchInput
           label="New conversation"
@@ -102,6 +120,7 @@ export function SendDialog({ sending, mission, close }: SendDialogProps) {
 interface Wish {
   mission_id: string
   message: string | undefined
+  images: string[] | undefined
   fresh: boolean
 }
 
@@ -114,10 +133,10 @@ function useSending(sending: Sending) {
   const sendBack = useCommand('send_back_mission')
   const fork = useCommand('fork_mission')
   const commands = { resume, retry, reopen, send_back: sendBack }
-  const run = ({ fresh, message, ...wish }: Wish) => {
+  const run = ({ fresh, message, images, ...wish }: Wish) => {
     if (sending === 'dispatch') return dispatch.run({ ...wish, append_system_prompt: message })
-    if (sending === 'fork') return fork.run({ ...wish, message, fresh })
-    return commands[sending].run({ ...wish, message })
+    if (sending === 'fork') return fork.run({ ...wish, message, images, fresh })
+    return commands[sending].run({ ...wish, message, images })
   }
   const busy = [dispatch, resume, retry, reopen, sendBack, fork].some(each => each.busy)
   return { run, busy }

@@ -1,9 +1,12 @@
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { namedIn } from '../../../../src/domain/rules/template.ts'
+import { useImageRefusal } from '../../kit/choosers.tsx'
 import { ChoiceInput, LongTextInput, SwitchInput, TextInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
 import { HeldWork } from '../../kit/held-work.tsx'
+import { PictureButton, PictureField } from '../../kit/picture-field.tsx'
+import { usePictures } from '../../kit/pictures.ts'
 import { tell } from '../../kit/toasts.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
 import type { Detail } from './actions.ts'
@@ -17,8 +20,11 @@ interface DialogProps {
 export function SayDialog({ mission, close }: DialogProps) {
   const { run, busy } = useCommand('say_to_mission')
   const [text, setText] = useState('')
+  const pictures = usePictures()
+  const takesNone = useImageRefusal()(mission.sessions.at(-1)?.agent)
+  const refusal = pictures.list.length > 0 ? takesNone : undefined
   const say = async () => {
-    const said = await run({ mission_id: mission.id, text })
+    const said = await run({ mission_id: mission.id, text, images: pictures.list.map(({ image }) => image) })
     if (!said) return
     close()
     tell({
@@ -26,8 +32,18 @@ export function SayDialog({ mission, close }: DialogProps) {
     })
   }
   return (
-    <FormDialog title="Message the agent" act="Send" busy={busy} ready={!!text.trim()} close={close} submit={say}>
-      <LongTextInput label="Message" value={text} set={setText} rows={5} />
+    <FormDialog
+      title="Message the agent"
+      act="Send"
+      busy={busy}
+      ready={!!text.trim() && !pictures.busy && !refusal}
+      close={close}
+      submit={say}
+    >
+      <PictureField pictures={pictures} refusal={refusal}>
+        <LongTextInput label="Message" value={text} set={setText} rows={5} />
+      </PictureField>
+      {!takesNone && <PictureButton pictures={pictures} labelled />}
     </FormDialog>
   )
 }

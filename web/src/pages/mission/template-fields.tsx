@@ -7,12 +7,12 @@ import { ChoiceInput, TextInput } from '../../kit/fields.tsx'
 import { useAsk } from '../../live/data.ts'
 import type { Draft } from './new-draft.ts'
 
-type Template = Output<'get_template'>
+export type Template = Output<'get_template'>
 
 interface TemplateFieldsProps {
   name: string | null
   choose(name: string | null): void
-  fill(fields: Partial<Draft>): void
+  fill(fields: Partial<Draft>, template: Template): void
 }
 
 /** Starts from a template, and asks for its variables. */
@@ -41,14 +41,16 @@ export function TemplateFields({ name, choose, fill }: TemplateFieldsProps) {
   )
 }
 
-function Variables({ template, fill }: { template: Template; fill(fields: Partial<Draft>): void }) {
+type VariablesProps = { template: Template } & Pick<TemplateFieldsProps, 'fill'>
+
+function Variables({ template, fill }: VariablesProps) {
   const [values, setValues] = useState<Record<string, string>>(() =>
     Object.fromEntries(template.variables.map(each => [each.name, each.default ?? ''])),
   )
   const asks = template.variables.length > 0
   // biome-ignore lint/correctness/useExhaustiveDependencies: a template fills the fields once; text typed later stays
   useEffect(() => {
-    if (!asks) fill(filled(template, {}))
+    if (!asks) fill(filled(template, {}), template)
   }, [])
   if (!asks) return null
   return (
@@ -65,7 +67,7 @@ function Variables({ template, fill }: { template: Template; fill(fields: Partia
         type="button"
         variant="soft"
         disabled={template.variables.some(({ name }) => !values[name])}
-        onClick={() => fill(filled(template, values))}
+        onClick={() => fill(filled(template, values), template)}
       >
         Fill in
       </Button>

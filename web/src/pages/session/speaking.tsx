@@ -2,7 +2,10 @@ import { Badge, Button, Flex, Text, TextArea } from '@radix-ui/themes'
 import { Send } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useId, useState } from 'react'
 import type { Output } from '../../api/client.ts'
+import { useImageRefusal } from '../../kit/choosers.tsx'
 import { Foreign } from '../../kit/foreign.tsx'
+import { PictureButton, PictureField } from '../../kit/picture-field.tsx'
+import { usePictures } from '../../kit/pictures.ts'
 import { onEvents, useCommand } from '../../live/data.ts'
 import { useMayDo } from '../../live/me.ts'
 import { type Abilities, actionsFor, type Detail } from '../mission/actions.ts'
@@ -32,6 +35,9 @@ interface SpeakingProps {
 export function Speaking({ session, mission, can }: SpeakingProps) {
   const id = useId()
   const [text, setText] = useState('')
+  const pictures = usePictures()
+  const takesNone = useImageRefusal()(session.agent)
+  const refusal = pictures.list.length > 0 ? takesNone : undefined
   const say = useCommand('say_to_mission')
   const resume = useCommand('resume_mission')
   const reopen = useCommand('reopen_mission')
@@ -50,14 +56,16 @@ export function Speaking({ session, mission, can }: SpeakingProps) {
   const busy = say.busy || resume.busy || reopen.busy
   const speak = async () => {
     const words = text.trim()
-    if (!words || busy || !way) return
-    const it = { mission_id: mission.id }
+    if (!words || busy || !way || pictures.busy || refusal) return
+    const images = pictures.list.map(({ image }) => image)
+    const it = { mission_id: mission.id, ...(images.length && { images }) }
     if (way === 'say') {
       const said = await say.run({ ...it, text: words })
       if (!said) return
       note({ id: said.message_id, text: words, heard: said.heard, state: 'waiting' })
     } else if (!(await (way === 'resume' ? resume : reopen).run({ ...it, message: words }))) return
     setText('')
+    pictures.clear()
   }
   const pressed = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
@@ -87,21 +95,24 @@ export function Speaking({ session, mission, can }: SpeakingProps) {
           ? HEARD[can?.liveMessages ?? 'next-turn']
           : 'The session has ended. Your message starts it again.'}
       </label>
-      <Flex gap="2" align="end">
-        <TextArea
-          id={id}
-          className="speaking-text"
-          rows={1}
-          resize="vertical"
-          value={text}
-          placeholder="Message the agent…"
-          onChange={event => setText(event.target.value)}
-          onKeyDown={pressed}
-        />
-        <Button disabled={!text.trim()} loading={busy} onClick={speak}>
-          <Send size={14} /> {label}
-        </Button>
-      </Flex>
+      <PictureField pictures={pictures} refusal={refusal}>
+        <Flex gap="2" align="end">
+          <TextArea
+            id={id}
+            className="speaking-text"
+            rows={1}
+            resize="vertical"
+            value={text}
+            placeholder="Message the agent…"
+            onChange={event => setText(event.target.value)}
+            onKeyDown={pressed}
+          />
+          {!takesNone && <PictureButton pictures={pictures} />}
+          <Button disabled={!text.trim() || pictures.busy || !!refusal} loading={busy} onClick={speak}>
+            <Send size={14} /> {label}
+          </Button>
+        </Flex>
+      </PictureField>
     </div>
   )
 }
