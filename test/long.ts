@@ -14,6 +14,7 @@ export const LONG_TESTS = [
   'test/fleet/plugins/{plugin-agents,shipped-plugins}.test.ts',
   'test/fleet/pull-requests/pull-request.test.ts',
   'test/fleet/review/review-property.test.ts',
+  'test/fleet/teams/{kills,mail}.test.ts',
   'test/git/{trees,warm}.test.ts',
   'test/server/{mcp/idle,topics}.test.ts',
   'test/store/damaged-store.test.ts',

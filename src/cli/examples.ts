@@ -23,6 +23,16 @@ export const EXAMPLES: Readonly<Record<string, readonly (readonly [line: string,
     ['fleet land 4f2a --commit 3b1c0d9', 'in a script: what you reviewed'],
     ['fleet land 4f2a --yes', 'in a script: whatever is there now'],
   ],
+  'fleet team': [
+    ['fleet team create crew', 'a team for the repository you are in'],
+    ['fleet team add crew ada --role team-lead --charter @lead.md', 'an agent that stays'],
+    ['fleet team show crew', 'what each member does now'],
+  ],
+  'fleet mail': [
+    ['fleet mail send ada "Plan the release" --needs reply', 'wake ada and wait for its answer'],
+    ['fleet mail send @all "The API is frozen"', 'tell everybody at their next turn'],
+    ['fleet mail read', 'read what they wrote to you'],
+  ],
   'fleet retry': [['fleet retry 4f2a -m "The API moved to v2" --follow', 'start over with a hint']],
   'fleet review': [
     ['fleet review', 'list what waits, riskiest first'],

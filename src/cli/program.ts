@@ -16,6 +16,7 @@ import { addEveryday } from './commands/everyday.ts'
 import { addHost } from './commands/host.ts'
 import { addInit } from './commands/init.ts'
 import { addLoop } from './commands/loop.ts'
+import { addMail } from './commands/mail.ts'
 import { addMcp } from './commands/mcp.ts'
 import { addMcpInstall } from './commands/mcp-install.ts'
 import { addMcpServer } from './commands/mcp-server.ts'
@@ -36,6 +37,7 @@ import { addService } from './commands/service.ts'
 import { addSideProcesses } from './commands/side-processes.ts'
 import { addTakeover } from './commands/takeover.ts'
 import { addTalk } from './commands/talk.ts'
+import { addTeam } from './commands/team.ts'
 import { addTemplate } from './commands/template.ts'
 import { addUpkeep } from './commands/upkeep.ts'
 import { addWatching } from './commands/watching.ts'
@@ -79,6 +81,8 @@ const COMMANDS: readonly Added[] = [
   ['plan', 'workflow', program => addWorkflow(program)],
   ['plan', 'schedule', program => addSchedule(program)],
   ['plan', 'template', program => addTemplate(program)],
+  ['plan', 'team', program => addTeam(program)],
+  ['plan', 'mail', program => addMail(program)],
   ['plan', 'beads bd', program => addBeads(program)],
   ['set', 'project', program => addProject(program)],
   ['set', 'agents costs', program => addAgents(program)],

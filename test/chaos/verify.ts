@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { isListed } from '../../src/domain/records/mission.ts'
 import { missionCounts } from '../../src/fleet/counts.ts'
 import { all } from '../../src/fleet/records.ts'
 import { operationNamed } from '../../src/operations/index.ts'
@@ -151,7 +152,7 @@ async function transcriptProblems({ fleet, log }: World, sessionId: string): Pro
 async function countProblems({ fleet: { fleet } }: World): Promise<Problem[]> {
   const records = new Map<string, number>()
   for await (const { value } of all(fleet, 'missions', 'id'))
-    records.set(value.status, (records.get(value.status) ?? 0) + 1)
+    if (isListed(value)) records.set(value.status, (records.get(value.status) ?? 0) + 1)
   const { counts, projects } = await missionCounts(fleet)
   const summed = Object.values(projects).flatMap(Object.entries) as [string, number][]
   const wrong = Object.entries(counts).filter(

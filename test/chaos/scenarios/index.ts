@@ -2,6 +2,7 @@ import { forget, proposed, review, sentBack, undo } from './review.ts'
 import type { Scenario } from './scenario.ts'
 import { bridged, kept, looped, scheduled, staged } from './series.ts'
 import { asked, filled, spoken, taken, told } from './talk.ts'
+import { mailed } from './teams.ts'
 import { cancel, chain, conflict, counted, damaged, tidied, warmed } from './work.ts'
 
 export { sentBack } from './review.ts'
@@ -33,4 +34,5 @@ export const SCENARIOS: readonly Scenario[] = [
   damaged,
   warmed,
   told,
+  mailed,
 ]

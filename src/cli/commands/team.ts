@@ -1,0 +1,159 @@
+import type { Command } from 'commander'
+import type { z } from 'zod'
+import { MEMBER_ROLES } from '../../domain/records/team.ts'
+import type { teams } from '../../operations/teams.ts'
+import { addFields, type Cli, does, type Field, inputFrom, textFrom } from '../command.ts'
+import { projectHere, projectRef } from '../project-here.ts'
+import { inStatusColour } from '../show.ts'
+
+type Answer<N extends (typeof teams)[number]['name']> = z.infer<Extract<(typeof teams)[number], { name: N }>['output']>
+
+const TEAM = ['<team>', 'name or id of the team'] as const
+const MEMBER = ['<member>', 'name of the member'] as const
+
+const TEAM_FIELDS: readonly Field[] = [
+  { flags: '--description <text>', field: 'description', summary: 'what the team is for; its members are told' },
+  { flags: '--max-members <n>', field: 'max_members', summary: 'how many agents it may have (10)', kind: 'number' },
+  { flags: '--budget <usd>', field: 'max_budget_usd', summary: 'maximum cost of all members', kind: 'number' },
+]
+const MEMBER_FIELDS: readonly Field[] = [
+  { flags: '--role <role>', field: 'role', summary: 'role in the team (worker)', choices: MEMBER_ROLES },
+  { flags: '--agent <agent>', field: 'agent', summary: 'agent (default: that of the project)' },
+  { flags: '--model <model>', field: 'model', summary: 'model' },
+  { flags: '--budget <usd>', field: 'max_budget_usd', summary: 'maximum cost of its sessions', kind: 'number' },
+  { flags: '--label <label...>', field: 'labels', summary: 'labels', kind: 'list' },
+]
+
+export function addTeam(program: Command): void {
+  const team = program.command('team').description('teams of agents that stay, write to each other and divide work')
+  const create = team.command('create').description('create a team').argument('<name>', 'letters, digits, - and _')
+  addFields(create, TEAM_FIELDS).option('--project <project>', 'id, name or path (default: the repository you are in)')
+  does(create, async (cli, [name], options) => {
+    const project_id = options.project
+      ? await projectRef(cli, String(options.project))
+      : (await projectHere(cli)).project.id
+    const input = { ...inputFrom(TEAM_FIELDS, options), name, project_id }
+    const answer = await cli.ask<Answer<'create_team'>>('create_team', input)
+    cli.terminal.tell(answer, () => {
+      cli.terminal.print(`Created the team ${answer.name}.`)
+      cli.terminal.note(`Add a member: fleet team add ${answer.name} <name> --charter "…"`)
+    })
+  })
+  does(team.command('list').alias('ls').description('list teams'), listTeams)
+  const show = team
+    .command('show')
+    .description('show a team and what each member does now')
+    .argument(...TEAM)
+  does(show, async (cli, [name]) => showTeam(cli, await cli.ask('get_team', { team_id: name })))
+  const set = addFields(
+    team
+      .command('set')
+      .description('change a team')
+      .argument(...TEAM),
+    TEAM_FIELDS,
+  )
+  does(set, async (cli, [name], options) =>
+    showTeam(cli, await cli.ask('change_team', { team_id: name, ...inputFrom(TEAM_FIELDS, options) })),
+  )
+  addPausing(team)
+  const remove = team
+    .command('delete')
+    .description('delete a team; its mail and the work of its members stay')
+    .argument(...TEAM)
+    .option('--dismiss', 'dismiss its agents first')
+  does(remove, async (cli, [name], { dismiss }) => {
+    const answer = await cli.ask<Answer<'delete_team'>>('delete_team', { team_id: name, dismiss: dismiss === true })
+    cli.terminal.tell(answer, () => cli.terminal.print(`The team ${name} is deleted.`))
+  })
+  addMembers(team)
+}
+
+function addMembers(team: Command): void {
+  const add = team
+    .command('add')
+    .description('add an agent to a team; mail starts it')
+    .argument(...TEAM)
+    .argument('<name>', 'its name in the team: letters, digits, - and _')
+    .option('--charter <text>', 'its standing instructions; - reads stdin, @file reads a file')
+  does(addFields(add, MEMBER_FIELDS), async (cli, [name, handle], options) => {
+    const charter = options.charter === undefined ? '' : await textFrom(cli, String(options.charter))
+    const input = { ...inputFrom(MEMBER_FIELDS, options), team_id: name, handle, charter }
+    const answer = await cli.ask<Answer<'add_member'>>('add_member', input)
+    cli.terminal.tell(answer, () => {
+      cli.terminal.print(`${answer.handle} is a ${answer.role} of ${name}.`)
+      cli.terminal.note(`Write to it: fleet mail send ${answer.handle} "…" --team ${name}`)
+    })
+  })
+  const dismiss = team
+    .command('dismiss')
+    .description('dismiss a member: its session stops, its work is kept, its unread mail goes back')
+    .argument(...TEAM)
+    .argument(...MEMBER)
+    .option('-m, --reason <text>', 'why')
+  does(dismiss, async (cli, [name, member], { reason }) => {
+    const answer = await cli.ask<Answer<'dismiss_member'>>('dismiss_member', { team_id: name, member, reason })
+    cli.terminal.tell(answer, () => cli.terminal.print(`${answer.handle} is dismissed.`))
+  })
+}
+
+function addPausing(team: Command): void {
+  for (const [verb, paused, summary] of [
+    ['pause', true, 'pause a team or one member: mail waits'],
+    ['unpause', false, 'let mail wake a team or one member again'],
+  ] as const) {
+    const command = team
+      .command(verb)
+      .description(summary)
+      .argument(...TEAM)
+      .argument('[member]', 'only this member')
+    does(command, async (cli, [name, member]) => {
+      if (member === undefined) return showTeam(cli, await cli.ask('change_team', { team_id: name, paused }))
+      await cli.ask('change_member', { team_id: name, member, paused })
+      return showTeam(cli, await cli.ask('get_team', { team_id: name }))
+    })
+  }
+}
+
+async function listTeams(cli: Cli): Promise<undefined> {
+  const { terminal } = cli
+  const answer = await cli.ask<Answer<'list_teams'>>('list_teams', {})
+  if (terminal.json) return void terminal.data(answer)
+  if (!answer.teams.length) return void terminal.note('There are no teams. Create one: fleet team create <name>')
+  terminal.table(
+    [
+      { title: 'TEAM', value: each => each.name },
+      { title: 'AGENTS', value: each => String(each.agents), right: true },
+      { title: 'PEOPLE', value: each => String(each.people), right: true },
+      { title: 'STATE', value: each => (each.paused ? 'paused' : 'active') },
+      { title: 'FOR', value: each => terminal.foreign(each.description), flexible: true },
+    ],
+    answer.teams,
+  )
+  return undefined
+}
+
+function showTeam({ terminal }: Cli, team: Answer<'get_team'>): undefined {
+  if (terminal.json) return void terminal.data(team)
+  terminal.print(
+    `${terminal.paint('bold', team.name)}${team.paused ? '  paused' : ''}  ${terminal.foreign(team.description)}`,
+  )
+  terminal.table(
+    [
+      { title: 'MEMBER', value: each => each.handle },
+      { title: 'ROLE', value: each => (each.person === null ? each.role : 'person') },
+      { title: 'AGENT', value: each => each.agent ?? '', extra: true },
+      {
+        title: 'STATE',
+        value: each => each.state.replace('_', ' '),
+        paint: (text, each) => inStatusColour(terminal, colourOf(each.state), text),
+      },
+      { title: 'MAIL', value: each => (each.unread ? String(each.unread) : ''), right: true },
+      { title: 'WAITS FOR', value: each => terminal.foreign(each.waits_for ?? ''), flexible: true },
+    ],
+    team.members,
+  )
+  return undefined
+}
+
+/** The status of a mission that has the same colour. */
+const colourOf = (state: string): string => ({ working: 'running', idle: 'draft', paused: 'queued' })[state] ?? state
