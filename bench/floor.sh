@@ -3,7 +3,7 @@
 #   floor.sh missions <count> <at a time> <worktrees> <repository>…   runs them all
 #   floor.sh starts <count> <worktrees> <repository>                  prints two times in ns for each:
 #                                                                     before it, and in its process
-#   floor.sh landings <count> <folder> <repository>                   prints for each landing of one line how many ns it
+#   floor.sh landings <count> <folder> <repository> [<first>]         prints for each landing of one line how many ns it
 #                                                                     takes, with the checkout that follows
 #   floor.sh hand-overs <count> <worktrees> <repository>              prints the same two times, with the landing of the
 #                                                                     one before in between
@@ -68,8 +68,8 @@ starts)
   done
   ;;
 landings)
-  number=0
-  while [ "$number" -lt "$count" ]; do
+  number=${3:-0} end=$((${3:-0} + count))
+  while [ "$number" -lt "$end" ]; do
     export GIT_INDEX_FILE="$1/landing-index"
     git -C "$2" read-tree main
     blob=$(echo "$number" | git -C "$2" hash-object -w --stdin)

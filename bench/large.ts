@@ -82,8 +82,7 @@ export async function measureLarge(files: number, bytes: number): Promise<Large>
     for (let i = 1; i < IN_A_ROW; i++) row.push(await startOne(fleet, project, `row-${i}`))
     const many = await startMany(fleet, project)
     const landed = await landings(fleet)
-    const bare = (await floor('landings', 10, repository.root, repository.path)).trim().split('\n').map(Number)
-    return { added, first, row, many, landed, bare: bare.map(ns => ns / 1e6) }
+    return { added, first, row, many, landed, bare: await bareLandings(repository, 10) }
   } finally {
     await fleet.remove()
     await repository.remove()
@@ -124,17 +123,25 @@ async function writeFiles(into: NodeJS.WritableStream, files: number, bytes: num
 /** The floor. They are removed at the end only: a disk that has just lost many files is slow to make new ones. */
 async function worktreesAdded(repository: TestRepository, count: number): Promise<number[]> {
   const took: number[] = []
-  for (let i = 0; i < count; i++) {
-    const path = join(repository.root, `floor-${i}`)
-    took.push(await elapsed(() => repository.git('worktree', 'add', '--quiet', '--detach', path, 'main')))
-  }
+  for (let i = 0; i < count; i++) took.push(await worktreeAdded(repository, i))
   return took
+}
+
+export function worktreeAdded(repository: TestRepository, number: number): Promise<number> {
+  const path = join(repository.root, `floor-${number}`)
+  return elapsed(() => repository.git('worktree', 'add', '--quiet', '--detach', path, 'main'))
 }
 
 const script = (name: string): string => `date +%s%N\necho "${name}" >made-${name}`
 
+/** Git's own commands for landings of one line, the first of them with this number. */
+export async function bareLandings({ root, path }: TestRepository, count: number, first = 0): Promise<number[]> {
+  const lines = (await floor('landings', count, root, path, first)).trim().split('\n')
+  return lines.map(ns => Number(ns) / 1e6)
+}
+
 /** One mission to its landing: the time from its dispatch to the first act of its process. */
-async function startOne(fleet: TestFleet, project: { id: string }, name: string): Promise<number> {
+export async function startOne(fleet: TestFleet, project: { id: string }, name: string): Promise<number> {
   const { id } = await fleet.mission(project, script(name), { auto_dispatch: false })
   const asked = preciseNow()
   await fleet.call('dispatch_mission', { mission_id: id })
@@ -176,11 +183,12 @@ async function beganAt(fleet: TestFleet, missionId: string): Promise<number> {
   return Number(printed.split('\n', 1)[0]) / 1e6
 }
 
-async function landings(fleet: TestFleet): Promise<number[]> {
+/** From the end of each session to its landing. */
+export async function landings(fleet: TestFleet, projectId?: string): Promise<number[]> {
   const ended = new Map<string, number>()
   const took: number[] = []
-  for (const { kind, mission_id, time } of await fleet.events()) {
-    if (!mission_id) continue
+  for (const { kind, mission_id, project_id, time } of await fleet.events()) {
+    if (!mission_id || (projectId && project_id !== projectId)) continue
     if (kind === 'session_ended') ended.set(mission_id, Date.parse(time))
     if (kind === 'landed') took.push(Date.parse(time) - ended.get(mission_id)!)
   }

@@ -8,7 +8,7 @@ export const LONG_TESTS = [
   'test/docs/run-blocks.test.ts',
   'test/cli/silent-server.test.ts',
   'test/daemon/{at-once,faults,idle,leaks,odd-homes,supervising}.test.ts',
-  'test/fleet/{beads/beads,landing/busy-base,worktrees/isolation,worktrees/warm}.test.ts',
+  'test/fleet/{beads/beads,landing/busy-base,worktrees/isolation,worktrees/large,worktrees/warm}.test.ts',
   'test/fleet/metrics/metrics.test.ts',
   'test/fleet/{projects/configuration,sessions/measures,takeover/page-terminal}.test.ts',
   'test/fleet/plugins/{plugin-agents,shipped-plugins}.test.ts',
