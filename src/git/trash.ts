@@ -18,7 +18,7 @@ const MOST_WAIT_MS = 30_000
  */
 export async function throwAway(path: string | Buffer, trash: string): Promise<void> {
   await effect('trash.move', async () => {
-    await mkdir(trash, { recursive: true, mode: 0o700 }).catch(() => {})
+    if (!isFolder(trash)) await mkdir(trash, { recursive: true, mode: 0o700 }).catch(() => {})
     if (!isFolder(trash)) return rm(path, { recursive: true, force: true })
     await rename(path, join(trash, newId())).catch(failure => {
       if (failure.code === 'EXDEV') return rm(path, { recursive: true, force: true })

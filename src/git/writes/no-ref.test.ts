@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { keepRef, keptRef } from '../kept-refs.ts'
 import { type Repository, readRef } from '../layout.ts'
@@ -36,6 +36,15 @@ test.each(['plain', 'git'])('a ref is deleted with its log and its empty folders
   expect(
     [`logs/${REF}`, 'refs/heads/fleet', `${REF}.lock`, 'packed-refs.lock'].filter(path => existsSync(folder(path))),
   ).toEqual([])
+})
+
+test('the folder for places of a project stays for the next one', async () => {
+  const ref = 'refs/fleet/places/project/name'
+  await writeRef(repo, ref, tip)
+  await dropRef(repo, ref)
+  expect([dirname(ref), ref, `${ref}.lock`].map(path => existsSync(folder(path)))).toEqual([true, false, false])
+  // Git does not mind: a ref may take the place of an empty folder.
+  await at.git('update-ref', dirname(ref), tip)
 })
 
 test('a ref stays where somebody moved it', async () => {

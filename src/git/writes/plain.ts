@@ -139,10 +139,14 @@ function removeLoose(commonDir: string, ref: string, oid: string): boolean {
   return true
 }
 
+/** Folders of refs that the next mission needs again. To make one takes as long as ten reads. */
+const LASTING = /^refs\/fleet\/places(\/[^/]+)?$/
+
 /** Removes folders of refs that are empty now, except the first two levels, as git does. */
 function removeEmpty(commonDir: string, folder: string): void {
   try {
-    for (let empty = folder; empty.split('/').length > 2; empty = dirname(empty)) rmdirSync(join(commonDir, empty))
+    for (let empty = folder; empty.split('/').length > 2 && !LASTING.test(empty); empty = dirname(empty))
+      rmdirSync(join(commonDir, empty))
   } catch {
     // Another ref is in it.
   }
