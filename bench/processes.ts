@@ -45,7 +45,14 @@ export function serverProcesses(pid: number): number[] {
   return [pid, ...children.filter(isNode).flatMap(serverProcesses)]
 }
 
-const isNode = (pid: number): boolean => readlinkSync(`/proc/${pid}/exe`).endsWith('/node')
+/** A git or a shell may be gone by now. */
+function isNode(pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`).endsWith('/node')
+  } catch {
+    return false
+  }
+}
 
 export const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 

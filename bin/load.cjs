@@ -23,14 +23,25 @@ module.exports = function load() {
     filename: file,
     cachedData,
   })
+  // After the compiled code was read: V8 accepts it only under the flags that it was made with.
+  if (isServer()) require('node:v8').setFlagsFromString('--no-opt')
   const bundle = { exports: {} }
   script.runInThisContext()(bundle.exports, createRequire(file), bundle, file, dirname(file))
   const isStale = !cachedData || script.cachedDataRejected
   if (cache && isStale && isTypical()) process.once('exit', () => keep(cache, script))
 }
 
-/** `--version` calls next to nothing; kept, its code would be all that later runs ever find. */
-const isTypical = () => /^\w/.test(process.argv[2] ?? '')
+/**
+ * `--version` calls next to nothing; kept, its code would be all that later runs ever find. A server has other flags, so
+ * that no command could use its code.
+ */
+const isTypical = () => /^\w/.test(process.argv[2] ?? '') && !isServer()
+
+/**
+ * To optimize what is called often while the program is loaded costs 6 MB, which an idle server would keep. It begins to
+ * optimize when it has work: see src/daemon/memory.ts.
+ */
+const isServer = () => process.argv[2] === 'up'
 
 /** Beside what Node keeps for its version, under the mark the build put first: V8 itself compares only lengths. */
 function cacheFile(source) {

@@ -5,21 +5,40 @@ const LOOK_EVERY_MS = 10_000
 /** A busier server collects by itself, and must not wait. */
 const QUIET_SHARE = 0.03
 
+/** The start itself takes no more. */
+const START_SHARE = 0.15
+
 /**
- * Loading the program leaves 20 MB of garbage, and V8 collects it only when more comes, which in an idle server may take
- * hours. The collection blocks the server, and it drops compiled code. So it is done once, when the server has been
- * quiet for ten seconds.
+ * Keeps a server small while it has nothing to do.
+ * - Loading the program leaves 20 MB of garbage, and V8 collects it only when more comes, which in an idle server may
+ *   take hours. The collection blocks the server, and it drops compiled code. So it is done once, when the server has
+ *   been quiet for ten seconds.
+ * - bin/load.cjs has told V8 not to optimize. That ends with the first program that the server starts, or when it is
+ *   busy with something else.
  */
-export function collectWhenQuiet(): () => void {
+export function staySmall(): { hasWork(): void; stop(): void } {
   let before = process.cpuUsage()
-  const timer = setInterval(() => {
+  let isCollected = false
+  let isOptimizing = false
+  const hasWork = (): void => {
+    if (!isOptimizing) setFlagsFromString('--opt')
+    isOptimizing = true
+  }
+  const look = (mostShare: number): void => {
     const { user, system } = process.cpuUsage(before)
     before = process.cpuUsage()
-    if ((user + system) / 1000 > QUIET_SHARE * LOOK_EVERY_MS) return
-    clearInterval(timer)
+    const share = (user + system) / 1000 / LOOK_EVERY_MS
+    if (share > mostShare) hasWork()
+    if (share > QUIET_SHARE || isCollected) return
+    isCollected = true
     collect()
+  }
+  let looks = 0
+  const timer = setInterval(() => {
+    look(looks++ ? QUIET_SHARE : START_SHARE)
+    if (isCollected && isOptimizing) clearInterval(timer)
   }, LOOK_EVERY_MS).unref()
-  return () => clearInterval(timer)
+  return { hasWork, stop: () => clearInterval(timer) }
 }
 
 function collect(): void {

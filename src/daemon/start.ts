@@ -27,7 +27,7 @@ import { type Log, openLog, type Server, type ServerOptions, startServer } from 
 import { openSpawner } from '../spawning/index.ts'
 import { type Lock, openStore, readDaemon, storeOf, takeLease, takeLock } from '../store/index.ts'
 import { environmentForAgents } from './environment.ts'
-import { collectWhenQuiet } from './memory.ts'
+import { staySmall } from './memory.ts'
 import { startReactors } from './reactors.ts'
 
 const USUAL_PORT = 3847
@@ -58,6 +58,8 @@ export async function start(
     for (const step of undo.splice(0).reverse()) await step()
   }
   try {
+    const small = staySmall()
+    undo.push(() => small.stop())
     let spawner: ReturnType<typeof openSpawner> | undefined
     undo.push(() => spawner?.close())
     const layers = { environment: givenIn(env), flag: givenBy(flags) }
@@ -82,7 +84,12 @@ export async function start(
     await afterTheLastServer(home, say)
     // Before there is a spawner: for this alone it would stay for a while in a server at rest.
     void spread(crowdedFolders(home))
-    spawner = openSpawner({ onStart: pid => writeSpawner(home, pid, onFault) })
+    spawner = openSpawner({
+      onStart: pid => {
+        small.hasWork()
+        writeSpawner(home, pid, onFault)
+      },
+    })
     undo.push(openPipes(join(home.path, 'pipes')).close)
     const plugins = await startPlugins(acting, log, onFault)
     undo.push(() => plugins.stop())
@@ -93,7 +100,6 @@ export async function start(
     undo.push(() => reactors.stop())
     const unwatch = watchConfiguration(acting, tellSettings, onFault)
     undo.push(unwatch)
-    undo.push(collectWhenQuiet())
     fleet.measurements.isUp = true
     // It still answers requests like any other server, but the process that has the lease now decides.
     lease.lost.addEventListener('abort', () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import { cpuSeconds, memory, serverProcesses, sum } from '../../bench/processes.ts'
 import { aRepository } from '../../src/git/testkit.ts'
 import { aFleet, eventually } from '../kit/fleet.ts'
 
@@ -40,4 +41,32 @@ test('a server with nothing to do rests alone, also after work, and still notice
   await fleet.until(mission.id, 'done')
   await eventually('the spawner has left', () => children(pid).length === 0)
   await comesToRest(pid)
+})
+
+const MOST_MIB = 90
+/** Percent of a core. */
+const MOST_CPU = 0.3
+const REST_MS = 10_000
+
+test('all processes of a server with nothing to do are small, and nearly still', { timeout: 180_000 }, async () => {
+  const fleet = await aFleet()
+  onTestFinished(() => fleet.remove())
+  const { child } = await fleet.start({ byItself: true })
+  const all = () => serverProcesses(child.pid!)
+  const cpu = () => sum(all().map(cpuSeconds))
+  // It collects what its start left once it has been quiet for ten seconds.
+  const rss = () => sum(all().map(pid => memory(pid, 'VmRSS')))
+  await eventually(
+    `at most ${MOST_MIB} MiB`,
+    () => rss() <= MOST_MIB,
+    () => `${rss()} MiB`,
+    90_000,
+  )
+  const shares: number[] = []
+  do {
+    const before = cpu()
+    await pause(REST_MS)
+    shares.push(((cpu() - before) * 100_000) / REST_MS)
+  } while (Math.min(...shares) > MOST_CPU && shares.length < 6)
+  expect(Math.min(...shares), shares.join()).toBeLessThanOrEqual(MOST_CPU)
 })
