@@ -3,6 +3,7 @@ import { ShieldCheck } from 'lucide-react'
 import { Link, useSearchParams } from 'wouter'
 import { allowanceOf } from '../../../../src/domain/rules/tool-words.ts'
 import type { Output } from '../../api/client.ts'
+import { useAgentTitle } from '../../kit/agent-title.ts'
 import { ProjectChooser, useProjectNames } from '../../kit/choosers.tsx'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
@@ -80,6 +81,7 @@ function RuleTable({ rules }: { rules: Rule[] }) {
 
 function RuleRow({ rule }: { rule: Rule }) {
   const who = useWho()
+  const titleOf = useAgentTitle()
   const { id, scope, project_id, mission_id, mission_title, tool, agent, created_at, created_by, uses, last_used_at } =
     rule
   const projectName = useProjectNames()
@@ -111,7 +113,7 @@ function RuleRow({ rule }: { rule: Rule }) {
           )}
         </Flex>
       </Table.Cell>
-      <Table.Cell>{agent === null ? 'Unknown' : plain(agent)}</Table.Cell>
+      <Table.Cell>{agent === null ? 'Unknown' : plain(titleOf(agent))}</Table.Cell>
       <Table.Cell>
         <Time at={created_at} />
         <Text as="div" size="1" color="gray">

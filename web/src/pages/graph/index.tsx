@@ -3,6 +3,7 @@ import { Share2 } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
 import type { Output } from '../../api/client.ts'
+import { useAgentTitle } from '../../kit/agent-title.ts'
 import { ProjectChooser } from '../../kit/choosers.tsx'
 import { connected } from '../../kit/graph/connected.ts'
 import { useNarrow } from '../../kit/narrow.ts'
@@ -28,6 +29,7 @@ export default function GraphPage() {
     { project_id: project ?? undefined, mission_id: mission ?? undefined, limit: SHOWN },
     { keep: true },
   )
+  const titleOf = useAgentTitle()
   return (
     <Page
       title="Graph"
@@ -78,7 +80,7 @@ export default function GraphPage() {
                       id,
                       title,
                       status,
-                      about: agent ?? undefined,
+                      about: agent ? plain(titleOf(agent)) : undefined,
                       why: waits_for[0],
                     }))}
                     edges={edges.map(({ from, to, kind }) => ({ from, to, ...(kind === 'parent' && { kind }) }))}
