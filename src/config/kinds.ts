@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { mappedGroup } from '../domain/rules/groups.ts'
 import { inUnits, readUnits, UNITS, type Unit } from '../domain/units.ts'
 
 /** How a person fills a setting in. */
@@ -94,6 +95,13 @@ const listOf = (most: number, separator: string): Kind<string[]> => ({
 })
 export const folders = listOf(1000, ':')
 export const names = listOf(100, ',')
+
+/** Which groups of a provider stand for which roles. */
+export const groupRoles: Kind<string[]> = {
+  ...names,
+  schema: z.array(z.string().refine(text => mappedGroup(text) !== undefined)).max(200),
+  refusal: 'must be groups with their roles, such as admins=owner or web=team-lead@website',
+}
 
 export const perAgent: Kind<Record<string, number>> = {
   schema: z.record(z.string().min(1).max(40), z.number().int().min(1).max(500)),

@@ -1,6 +1,18 @@
 import { ENGINE_WORDS, LANDING_WORDS } from '../domain/choices.ts'
 import { MOST_JWT_SECONDS } from '../platform/keys.ts'
-import { codingAgent, folders, type Kind, names, number, oneOf, orNothing, perAgent, whole, word } from './kinds.ts'
+import {
+  codingAgent,
+  folders,
+  groupRoles,
+  type Kind,
+  names,
+  number,
+  oneOf,
+  orNothing,
+  perAgent,
+  whole,
+  word,
+} from './kinds.ts'
 
 interface Setting<T> extends Kind<T>, About {
   variable: string
@@ -59,6 +71,8 @@ const STALL_POLICIES = {
 }
 
 const TERMINALS = { computers: 'On computers', all: 'On computers and phones', off: 'Nowhere' }
+
+const WAYS_IN = { any: 'A password, or the provider if there is one', provider: 'The provider only' }
 
 const EDITORS = { vscode: 'VS Code', cursor: 'Cursor', zed: 'Zed', jetbrains: 'JetBrains IDE' }
 
@@ -342,6 +356,46 @@ export const SETTINGS = {
     section: 'Signing in',
     title: 'JWTs end after',
     summary: 'How long a JWT of POST /auth is valid. One that was given out before keeps its end.',
+  }),
+  oidcIssuer: setting('FLEET_OIDC_ISSUER', orNothing(word), null, {
+    section: 'Signing in',
+    title: 'OpenID Connect: issuer',
+    summary: 'The https address of the provider with which people sign in.',
+    none: 'No provider',
+  }),
+  oidcClientId: setting('FLEET_OIDC_CLIENT_ID', orNothing(word), null, {
+    section: 'Signing in',
+    title: 'OpenID Connect: client id',
+    summary: 'Under which this fleet is registered there, with the redirect address <fleet>/sign-in/provider.',
+    none: 'No provider',
+  }),
+  oidcClientSecretFile: setting('FLEET_OIDC_CLIENT_SECRET_FILE', orNothing(word), null, {
+    section: 'Signing in',
+    title: 'OpenID Connect: file with the client secret',
+    summary: 'A file that only the server can read. Without it, the variable FLEET_OIDC_CLIENT_SECRET has the secret.',
+    none: 'From the environment, or a public client',
+  }),
+  oidcName: setting('FLEET_OIDC_NAME', word, 'single sign-on', {
+    section: 'Signing in',
+    title: 'OpenID Connect: name',
+    summary: 'What the button of the sign-in page calls the provider.',
+  }),
+  oidcGroupsClaim: setting('FLEET_OIDC_GROUPS_CLAIM', word, 'groups', {
+    section: 'Signing in',
+    title: 'OpenID Connect: claim with groups',
+    summary: 'Where the provider says in which groups somebody is.',
+  }),
+  oidcGroups: setting('FLEET_OIDC_GROUPS', groupRoles, [], {
+    section: 'Signing in',
+    title: 'OpenID Connect: groups',
+    summary:
+      'Which group gives which role: admins=owner, or web=team-lead@website for one project. Applied at each sign-in; a role whose group is gone is taken away. In a variable they are separated by commas.',
+    none: 'Nobody gets a role',
+  }),
+  signInWith: setting('FLEET_SIGN_IN_WITH', oneOf(WAYS_IN), 'any', {
+    section: 'Signing in',
+    title: 'People sign in with',
+    summary: 'With a provider only, passwords are refused. The owner still signs in with fleet open on the machine.',
   }),
 } as const
 

@@ -1,8 +1,9 @@
 import { delimiter, join } from 'node:path'
 import { isSettingVariable } from '../config/sources.ts'
+import { PROVIDER_SECRET } from '../fleet/people/provider.ts'
 import { PROGRAM_FOLDER } from '../platform/version.ts'
 
-const KEPT = new Set(['FLEET_HOME', 'FLEET_DEBUG'])
+const KEPT = new Set(['FLEET_HOME', 'FLEET_DEBUG', PROVIDER_SECRET])
 const isKept = (name: string): boolean => !name.startsWith('FLEET_') || KEPT.has(name) || isSettingVariable(name)
 
 /** A server started from inside a session must not pass that session's marks and token on to its own agents. */
@@ -23,6 +24,7 @@ export const SMALL_MEMORY: Readonly<Record<string, string>> = {
 /** If `fleet` is only an alias in the person's shell, agents find it in the program's own folder, the last on their PATH. */
 export function environmentForAgents(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const folders = [...(env.PATH ? [env.PATH] : []), join(PROGRAM_FOLDER, 'bin')]
-  const theirs = Object.entries(withoutSession(env)).filter(([name, value]) => SMALL_MEMORY[name] !== value)
+  const isTheirs = (name: string, value: string | undefined) => SMALL_MEMORY[name] !== value && name !== PROVIDER_SECRET
+  const theirs = Object.entries(withoutSession(env)).filter(([name, value]) => isTheirs(name, value))
   return { ...Object.fromEntries(theirs), PATH: folders.join(delimiter) }
 }

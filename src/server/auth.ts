@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { InvalidInput, NotAllowed, Unauthorized } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
-import { DeviceKey } from '../domain/records/device.ts'
+import { type Device, DeviceKey } from '../domain/records/device.ts'
 import { isCurrent, type Principal } from '../domain/records/principal.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { isScrapeToken } from '../fleet/metrics/scrape-token.ts'
@@ -110,11 +110,18 @@ export async function signInWithPassword(
 ): Promise<{ device: string } | undefined> {
   if (password.length > MAX_PASSWORD_CHARS) return undefined
   const principal = await personWith(fleet, name, password)
-  if (!principal) return undefined
+  return principal && { device: (await admitBrowser(fleet, principal, { key, userAgent, via: 'password' })).id }
+}
+
+/** Signs in a browser of somebody who has proved who they are. */
+export async function admitBrowser(
+  fleet: Fleet,
+  principal: Principal,
+  browser: { key: DeviceKey; userAgent: string; via: Device['via'] },
+): Promise<Device> {
   const expiresAt = new Date(Date.parse(fleet.now()) + BROWSER_LASTS_MS).toISOString()
-  const invited = { id: newId(), name: '', principal }
-  const device = await admitDevice(fleet, invited, { userAgent, key, via: 'password', expiresAt })
-  return device && { device: device.id }
+  // Its id is new, so no link was used before.
+  return (await admitDevice(fleet, { id: newId(), name: '', principal }, { ...browser, expiresAt }))!
 }
 
 /** A link that somebody sends must not quietly make a browser theirs that is signed in as somebody else. */

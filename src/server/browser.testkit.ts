@@ -60,7 +60,7 @@ export async function aBrowser(
   return { answer, browser: { device, ask, proof } }
 }
 
-function pair(): { key: Key; sign(text: string): string } {
+export function pair(): { key: Key; sign(text: string): string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   return { key: { kind: 'p256', value: pointOf(publicKey) }, sign: text => signed(privateKey, text) }
 }

@@ -44,6 +44,8 @@ export const FAILED_SIGN_INS: Rate = { burst: 20, perSecond: 0.2 }
 export const EXCHANGES: Rate = { burst: 100, perSecond: 1 }
 /** Terminals that ask to be signed in, by address. */
 export const TERMINAL_REQUESTS: Rate = { burst: 20, perSecond: 0.2 }
+/** Sign-ins with a provider that are begun, by address. */
+export const PROVIDER_STARTS: Rate = { burst: 30, perSecond: 0.5 }
 /** Codes of terminals that one person types. */
 export const CODE_TRIES: Rate = { burst: 20, perSecond: 0.2 }
 /** For one name, from all addresses together. */
@@ -59,6 +61,7 @@ export class Limits {
   readonly #names = new Buckets(PASSWORDS_FOR_NAME)
   readonly #exchanges = new Buckets(EXCHANGES)
   readonly #terminals = new Buckets(TERMINAL_REQUESTS)
+  readonly #providers = new Buckets(PROVIDER_STARTS)
   readonly #codes = new Buckets(CODE_TRIES)
   readonly #streams = new Map<string, number>()
 
@@ -97,6 +100,10 @@ export class Limits {
 
   requireTerminalRequest(address: string): void {
     requireNone(this.#terminals.take(address, Date.now()))
+  }
+
+  requireProviderStart(address: string): void {
+    requireNone(this.#providers.take(address, Date.now()))
   }
 
   requireCodeTry(caller: Caller): void {

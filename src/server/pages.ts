@@ -15,7 +15,9 @@ import { dropOldCookie, hasOldCookie, keyIn, signIn, signInWithPassword } from '
 import { type Asset, readDashboard } from './dashboard.ts'
 import { dashboardPolicy } from './guard.ts'
 import type { Limits } from './limits.ts'
+import type { Log } from './log.ts'
 import type { Proofs } from './proof.ts'
+import { addProvider, PROVIDER_PAGE, requirePasswords, waysIn } from './provider.ts'
 
 // Beside this file in the sources, or beside the bundle in dist.
 const FOLDER = join(import.meta.dirname, 'pages')
@@ -28,6 +30,7 @@ const FILES = {
   'docs.js': 'text/javascript; charset=utf-8',
   'sign-in.js': 'text/javascript; charset=utf-8',
   'device.js': 'text/javascript; charset=utf-8',
+  'provider.js': 'text/javascript; charset=utf-8',
   'proof.js': 'text/javascript; charset=utf-8',
   'sha256.js': 'text/javascript; charset=utf-8',
 }
@@ -35,9 +38,9 @@ const OPEN = { config: { open: true } }
 const OPEN_PAGE = { config: { open: true, page: true } }
 
 /** Pages sent instead of an answer. What a page must know to sign in is filled in each time. */
-export const errorPages = (proofs: Proofs): ErrorPages => {
+export const errorPages = (fleet: Fleet, proofs: Proofs): ErrorPages => {
   const nothingHere = page('nothing-here.html')
-  const signedOut = signInPage(proofs)
+  const signedOut = signInPage(fleet, proofs)
   return { signedOut: () => signedOut(''), nothingHere: () => nothingHere }
 }
 
@@ -47,20 +50,29 @@ const withChallenge = (text: string, proofs: Proofs): string => {
 }
 
 /** `why`: the reason for signing in that only the server knows. */
-function signInPage(proofs: Proofs): (why: '' | 'cookie') => string {
+function signInPage(fleet: Fleet, proofs: Proofs): (why: '' | 'cookie') => string {
   const text = page('signed-out.html')
-  return why => withChallenge(text, proofs).replace('%WHY%', why)
+  return why => {
+    const { passwords, provider } = waysIn(fleet)
+    return withChallenge(text, proofs)
+      .replace('%WHY%', why)
+      .replace('%PASSWORDS%', passwords ? 'on' : 'off')
+      .replace('%PROVIDER%', () => inAttribute(provider))
+  }
 }
+
+const inAttribute = (text: string): string => text.replace(/[&<>"']/g, letter => `&#${letter.charCodeAt(0)};`)
 
 interface Parts {
   fleet: Fleet
   proofs: Proofs
   limits: Limits
+  log: Log
 }
 
 /** The files a browser loads. No document holds data: pages request it like every client, and prove who asks. */
-export function addPages(app: FastifyInstance, { fleet, proofs, limits }: Parts): void {
-  addSignIn(app, { fleet, proofs, limits })
+export function addPages(app: FastifyInstance, { fleet, proofs, limits, log }: Parts): void {
+  addSignIn(app, { fleet, proofs, limits, log })
 
   for (const name of ['docs', 'device']) {
     const text = page(`${name}.html`)
@@ -73,8 +85,11 @@ export function addPages(app: FastifyInstance, { fleet, proofs, limits }: Parts)
   addDashboard(app, proofs)
 }
 
-function addSignIn(app: FastifyInstance, { fleet, proofs, limits }: Parts): void {
-  const signedOut = signInPage(proofs)
+function addSignIn(app: FastifyInstance, { fleet, proofs, limits, log }: Parts): void {
+  const signedOut = signInPage(fleet, proofs)
+  const leave = async (device: string) => signOutDevice(fleet, await signOutBy(fleet, device), device)
+  addProvider(app, { fleet, proofs, limits, log, leave })
+  app.get(PROVIDER_PAGE, OPEN_PAGE, async (_, reply) => reply.type(HTML).send(signedOut('')))
   // Opening it does not use up the link: its page sends the link's token together with the key it made.
   app.get('/sign-in', OPEN_PAGE, async (request, reply) => {
     const hadCookie = hasOldCookie(fleet, request)
@@ -90,6 +105,7 @@ function addSignIn(app: FastifyInstance, { fleet, proofs, limits }: Parts): void
     const known = keyIn(key, request)
     const browser = { key: known, userAgent, before: before?.device, replace: replace === true }
     const isNamed = typeof name === 'string' && typeof password === 'string'
+    if (isNamed) requirePasswords(fleet)
     if (isNamed) limits.requirePasswordTry(request.ip, name)
     const admitted = isNamed
       ? await signInWithPassword(fleet, { name, password }, browser)
@@ -103,13 +119,13 @@ function addSignIn(app: FastifyInstance, { fleet, proofs, limits }: Parts): void
         try: 'Copy the whole content of the file named token in its home, without the line end.',
       })
     }
-    if (before) await signOutDevice(fleet, await signOutBy(fleet, before.device), before.device)
+    if (before) await leave(before.device)
     return reply.send(admitted)
   })
   app.post('/sign-out', async (request, reply) => {
     const { caller } = request.asker!
     const [device, token] = [deviceOf(caller), tokenOf(caller)]
-    if (device) await signOutDevice(fleet, await signOutBy(fleet, device), device)
+    if (device) await leave(device)
     if (token) await revokeToken(fleet, { operation: 'revoke_token', actor: actorNamed(caller) }, token)
     return reply.code(204).send()
   })

@@ -75,7 +75,7 @@ export const signedText = (
 
 export const digestOf = (body: string): string => createHash('sha256').update(body).digest('base64url')
 
-function isSignedWith(key: DeviceKey, text: string, signature: string): boolean {
+export function isSignedWith(key: DeviceKey, text: string, signature: string): boolean {
   if (key.kind === 'shared')
     return same(createHmac('sha256', Buffer.from(key.value, 'base64url')).update(text).digest('base64url'), signature)
   const publicKey = publicKeyOf(key.value)

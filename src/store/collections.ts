@@ -186,6 +186,7 @@ export const COLLECTIONS = {
   principals: declare(() => Principal, {
     created: p => [[p.created_at]],
     name: p => [[p.name.toLowerCase(), p.created_at]],
+    provider: p => (p.provider ? [[p.provider.issuer, p.provider.subject]] : []),
   }),
   tokens: declare(() => AccessToken, {
     principal: t => [[t.principal_id ?? 'owner', t.created_at]],

@@ -32,7 +32,7 @@ export const Device = z.object({
   signed_out_at: Timestamp.nullable().default(null),
   /** Records of a version that accepted a cookie alone have no key. Such a browser signs in again. */
   key: DeviceKey.nullable().default(null),
-  via: z.enum(['link', 'token', 'password']).default('link').describe('how it was let in'),
+  via: z.enum(['link', 'token', 'password', 'provider']).default('link').describe('how it was let in'),
   push: PushSubscription.nullable().default(null),
   principal_id: Id.nullable().default(null).describe('whose browser it is; empty: the owner of the home'),
   epoch: z.number().int().default(0).describe('the epoch of that person when it signed in'),

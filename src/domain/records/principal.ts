@@ -28,6 +28,11 @@ export const Principal = z.object({
     .nullable()
     .default(null)
     .describe('scrypt; empty: only links sign this person in'),
+  provider: z
+    .object({ issuer: z.string().max(1000), subject: z.string().max(1000) })
+    .nullable()
+    .default(null)
+    .describe('who vouches for this person, whose groups give the roles; empty: this fleet itself'),
   /** Raised to end everything that was signed in or made before: browsers, tokens, open streams. */
   epoch: z.number().int().default(0),
   /** The record stays, because events name it. */

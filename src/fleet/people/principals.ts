@@ -24,7 +24,7 @@ export async function principalsOf(fleet: Fleet): Promise<Principal[]> {
 export async function addPrincipal(
   fleet: Fleet,
   ask: Ask,
-  { kind, name, grants }: Pick<Principal, 'kind' | 'name' | 'grants'>,
+  { kind, name, grants, provider = null }: Pick<Principal, 'kind' | 'name' | 'grants'> & Partial<Principal>,
 ): Promise<Principal> {
   requireLine(name)
   const resolved = await withProjects(fleet, grants)
@@ -35,7 +35,7 @@ export async function addPrincipal(
     const { now, actor } = by(fleet, ask)
     // Two who add the same name at once make the same id, so only one of them can.
     const id = derivedId('principal', name.toLowerCase(), String(earlier.length))
-    const made = Principal.parse({ id, kind, name, grants: resolved, created_at: now, updated_at: now })
+    const made = Principal.parse({ id, kind, name, grants: resolved, provider, created_at: now, updated_at: now })
     return {
       subject: made.id,
       changes: [put('principals', made, 'absent')],

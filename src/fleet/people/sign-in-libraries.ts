@@ -6,8 +6,8 @@ export {
   buildAuthorizationUrl,
   ClientSecretPost,
   type Configuration,
-  calculatePKCECodeChallenge,
   discovery,
+  enableNonRepudiationChecks,
   fetchUserInfo,
   None,
 } from 'openid-client'

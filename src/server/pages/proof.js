@@ -91,7 +91,7 @@ export async function signIn(credential) {
   const body = JSON.stringify({ ...credential, key: given })
   const response = await fetch('/sign-in', {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...(await formerProof(body)) },
+    headers: { 'content-type': 'application/json', ...(await formerProof('/sign-in', body)) },
     body,
   })
   const answer = await response.json()
@@ -99,9 +99,16 @@ export async function signIn(credential) {
     const said = [answer.error.message, answer.error.try].filter(Boolean).join(' ')
     throw Object.assign(new Error(said), { status: response.status })
   }
-  await inKeys('readwrite', keys => keys.put({ device: answer.device, key }, server.home))
+  await registered(answer.device, key)
+}
+
+/** The server knows this browser by this key from now on. */
+export async function registered(device, key) {
+  await inKeys('readwrite', keys => keys.put({ device, key }, server.home))
   mine = undefined
 }
+
+export const serverHome = () => server.home
 
 /** Signs this browser out on the server, and deletes its key. */
 export async function signOut() {
@@ -112,12 +119,12 @@ export async function signOut() {
 }
 
 /** The previous key is given up when the new one is registered. */
-async function formerProof(body) {
-  const authorization = await proofOf('POST', '/sign-in', body).catch(() => undefined)
+export async function formerProof(path, body) {
+  const authorization = await proofOf('POST', path, body).catch(() => undefined)
   return authorization && { authorization }
 }
 
-async function makeKey() {
+export async function makeKey() {
   if (crypto.subtle) {
     const pair = await crypto.subtle.generateKey(ALGORITHM, false, ['sign'])
     const point = await crypto.subtle.exportKey('raw', pair.publicKey)
@@ -134,7 +141,7 @@ function own() {
 }
 
 /** Runs a request on the only object store. */
-function inKeys(mode, ask) {
+export function inKeys(mode, ask) {
   return new Promise((resolve, reject) => {
     const opening = indexedDB.open('fleet', 1)
     opening.onupgradeneeded = () => opening.result.createObjectStore('keys')
@@ -152,7 +159,7 @@ function inKeys(mode, ask) {
   })
 }
 
-async function sign(key, bytes) {
+export async function sign(key, bytes) {
   if (!(key instanceof Uint8Array)) return new Uint8Array(await crypto.subtle.sign(SIGNING, key, bytes))
   const { hmac } = await import('./sha256.js')
   return hmac(key, bytes)
@@ -163,8 +170,8 @@ async function sha256(bytes) {
   return (await import('./sha256.js')).sha256(bytes)
 }
 
-const bytesOf = text => new TextEncoder().encode(text)
-const inBase64 = bytes =>
+export const bytesOf = text => new TextEncoder().encode(text)
+export const inBase64 = bytes =>
   btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join(''))
     .replaceAll('+', '-')
     .replaceAll('/', '_')

@@ -1,8 +1,10 @@
 import { hasKey, provenFetch, signIn } from './proof.js'
 
-const isHere = location.pathname === '/sign-in'
+const isBack = location.pathname === '/sign-in/provider'
+const isHere = location.pathname === '/sign-in' || isBack
+const answered = isBack ? location.search.slice(1) : ''
 const asked = new URLSearchParams(location.search)
-const token = isHere ? asked.get('token') : null
+const token = isHere && !isBack ? asked.get('token') : null
 // Keep the secret out of the history, and show a reason only once.
 if (isHere) history.replaceState(null, '', '/sign-in')
 
@@ -15,6 +17,26 @@ function goOn() {
   const next = sessionStorage.getItem('after-sign-in') ?? '/'
   sessionStorage.removeItem('after-sign-in')
   location.replace(new URL(next, location.origin).origin === location.origin ? next : '/')
+}
+
+const { provider, passwords } = document.body.dataset
+if (provider) {
+  const button = document.getElementById('provider')
+  button.textContent = `Sign in with ${provider}`
+  button.addEventListener('click', () => withProvider(async () => (await providers()).beginWithProvider()))
+  document.getElementById('with-provider').hidden = false
+}
+if (passwords === 'off') document.getElementById('with-password').hidden = true
+const providers = () => import('./provider.js')
+
+async function withProvider(step) {
+  try {
+    await step()
+  } catch (error) {
+    document.querySelector('[data-why=provider]').textContent =
+      error instanceof TypeError ? 'The server does not answer. Check that it is running.' : error.message
+    say('provider')
+  }
 }
 
 for (const form of document.forms)
@@ -43,7 +65,12 @@ async function withLink(replace) {
   }
 }
 
-if (token) {
+if (isBack && answered) {
+  await withProvider(async () => {
+    await (await providers()).finishWithProvider(answered)
+    goOn()
+  })
+} else if (token) {
   document.getElementById('switch').addEventListener('click', () => withLink(true))
   await withLink(false)
 } else if (!isHere) {

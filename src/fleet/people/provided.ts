@@ -1,0 +1,68 @@
+import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
+import type { Grant, Principal } from '../../domain/records/principal.ts'
+import { mappedFor } from '../../domain/rules/groups.ts'
+import type { Fleet } from '../fleet.ts'
+import { all, current } from '../records.ts'
+import { addPrincipal, setGrants, withProjects } from './principals.ts'
+
+/** Somebody as their provider knows them. */
+export interface Provided {
+  issuer: string
+  subject: string
+  name: string
+  groups: readonly string[]
+}
+
+const ASK = { operation: 'sign_in_with_provider', actor: 'fleet' }
+const MOST_NAMESAKES = 50
+
+/**
+ * The person that a provider vouches for, with the roles of their groups as they are now. Somebody is known by the
+ * provider's own id for them, never by a name or an address: those can be chosen.
+ */
+export async function personFrom(fleet: Fleet, provided: Provided): Promise<Principal> {
+  const grants = await grantsOf(fleet, provided.groups)
+  const known = await knownAs(fleet, provided)
+  if (known?.ended_at) throw new Forbidden(`${known.name} is no longer part of this fleet.`)
+  if (known && JSON.stringify(known.grants) !== JSON.stringify(grants)) await setGrants(fleet, ASK, known.id, grants)
+  if (!grants.length)
+    throw new Forbidden('None of your groups has a role in this fleet.', {
+      try: 'Ask an owner of this fleet to map one of your groups to a role (oidc_groups).',
+    })
+  return known ? (await current(fleet, 'principals', known.id)).value : added(fleet, provided, grants)
+}
+
+async function knownAs(fleet: Fleet, { issuer, subject }: Provided): Promise<Principal | undefined> {
+  const [found] = await Array.fromAsync(all(fleet, 'principals', 'provider', [issuer, subject]))
+  return found?.value
+}
+
+/** Somebody else may have the name already, and keeps it. */
+async function added(fleet: Fleet, provided: Provided, grants: Grant[]): Promise<Principal> {
+  const { issuer, subject, name } = provided
+  for (let count = 1; count <= MOST_NAMESAKES; count++) {
+    const person = { kind: 'person' as const, name: count === 1 ? name : `${name} ${count}`, grants }
+    try {
+      return await addPrincipal(fleet, ASK, { ...person, provider: { issuer, subject } })
+    } catch (error) {
+      if (!(error instanceof InvalidInput)) throw error
+      // Their other browser may have been first.
+      const known = await knownAs(fleet, provided)
+      if (known) return known
+    }
+  }
+  throw new InvalidInput('name', `is taken too often: ${name}`)
+}
+
+/** A group may be mapped to a project that is gone. It then gives nothing. */
+async function grantsOf(fleet: Fleet, groups: readonly string[]): Promise<Grant[]> {
+  const wanted = mappedFor(groups, fleet.settings.oidcGroups)
+  const grants = wanted.map(async ({ role, project }) =>
+    withProjects(fleet, [{ role, project_id: project }]).catch(error => {
+      if (error instanceof NotFound) return []
+      throw error
+    }),
+  )
+  const found = (await Promise.all(grants)).flat()
+  return [...new Map(found.map(grant => [JSON.stringify(grant), grant])).values()]
+}
