@@ -95,7 +95,7 @@ describe('on every operation', () => {
     const forOwners = WALK.filter(({ forAgents }) => !forAgents)
     expect(await statuses(running, { token }, forOwners)).toEqual(everywhere(403, forOwners))
     // An operation about the caller itself names nobody else; test/fleet/sessions/inside.test.ts checks its answers.
-    // Mail is about the caller's own team: test/fleet/teams/walls.test.ts.
+    // Mail is about the caller's own team: operations/mail.test.ts.
     const inside = [...INSIDE, ...mail, ...teams].map(({ name }) => name)
     await statuses(
       running,

@@ -34,10 +34,11 @@ function inWords({ mail, body }: Letter): string {
   )
 }
 
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ')
+const oneLine = (text: string): string => text.replace(/[\s\u0085]+/g, ' ')
+/** Every character that a client may take for the end of a line ends one here. */
 const quoted = (text: string): string =>
   text
-    .replace(/\r\n?|[\u2028\u2029]/g, '\n')
+    .replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
     .split('\n')
     .map(line => `> ${line}`)
     .join('\n')

@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest'
+import { aMission, aProject, aSession } from '../domain/samples.testkit.ts'
+import { aBench } from '../fleet/workshop.testkit.ts'
+import { authorize } from './authorize.ts'
+import { operationNamed } from './index.ts'
+import type { Caller } from './operation.ts'
+
+/** Two projects with a team each. The members of both have a session at work. */
+async function twoTeams() {
+  const bench = aBench()
+  const { fleet } = bench
+  await bench.save('projects', aProject({ id: 'p1', name: 'one' }), aProject({ id: 'p2', name: 'two', path: '/two' }))
+  const ask = async <T>(caller: Caller, name: string, input: object = {}): Promise<T> => {
+    const operation = operationNamed(name)!
+    if (operation.kind === 'stream') throw new Error(name)
+    const given = operation.input.parse(input)
+    const seen = await authorize(operation, { fleet, caller }, given)
+    return (await operation.run({ fleet: seen, caller, signal: new AbortController().signal }, given)) as T
+  }
+  const owner: Caller = { kind: 'owner' }
+  const teamIn = async (project: string, name: string) => {
+    const { id } = await ask<{ id: string }>(owner, 'create_team', { project_id: project, name })
+    const callers: Record<string, Caller> = {}
+    for (const [handle, role] of [
+      ['lea', 'team-lead'],
+      ['bob', 'worker'],
+    ] as const) {
+      const member = await ask<{ id: string; mission_id: string }>(owner, 'add_member', {
+        ...{ team_id: id, handle, role, agent: 'shell', charter: 'true' },
+      })
+      const session_id = `s-${name}-${handle}`
+      const of = { mission_id: member.mission_id, project_id: project }
+      await bench.save('sessions', aSession({ ...of, id: session_id, member_id: member.id, status: 'running' }))
+      callers[handle] = { kind: 'session', session_id, ...of }
+    }
+    return { id, ...callers } as { id: string; lea: Caller; bob: Caller }
+  }
+  return { ...bench, ask, owner, one: await teamIn('p1', 'alpha'), two: await teamIn('p2', 'beta') }
+}
+
+test('an agent writes, reads and acts in its own team only', async () => {
+  const { ask, owner, one, two } = await twoTeams()
+  const foreign = await ask<{ id: string }>(owner, 'send_mail', {
+    team_id: two.id,
+    to: 'bob',
+    body: 'secret',
+    needs: 'ack',
+  })
+  const mine = await ask<{ id: string }>(one.lea, 'send_mail', { to: 'bob', body: 'hello', needs: 'ack' })
+  await expect(ask(one.bob, 'send_mail', { team_id: two.id, to: 'lea', body: 'x' })).rejects.toThrow(/and of no other/)
+  await expect(ask(one.bob, 'send_mail', { team_id: 'beta', to: 'lea', body: 'x' })).rejects.toThrow(/and of no other/)
+  for (const name of ['get_mail', 'ack_mail', 'cancel_mail'])
+    await expect(ask(one.bob, name, { mail_id: foreign.id }), name).rejects.toThrow(/There is no message/)
+  for (const [name, more] of [
+    ['reply_mail', { body: 'x' }],
+    ['decline_mail', { reason: 'x' }],
+  ] as const)
+    await expect(ask(one.bob, name, { mail_id: foreign.id, ...more }), name).rejects.toThrow(/There is no message/)
+  // Not addressed to it.
+  await expect(ask(one.lea, 'ack_mail', { mail_id: mine.id })).rejects.toThrow(/no message to you/)
+  // Only its author takes it back.
+  await expect(ask(one.bob, 'cancel_mail', { mail_id: mine.id })).rejects.toThrow(/lea wrote this message/)
+  expect(await ask(one.bob, 'ack_mail', { mail_id: mine.id })).toMatchObject({ state: 'acked' })
+  const { messages } = await ask<{ messages: { body: string }[] }>(two.bob, 'read_mail')
+  expect(messages.map(({ body }) => body)).toEqual(['secret'])
+  expect(await ask(one.bob, 'team_status')).toMatchObject({ name: 'alpha' })
+})
+
+test('an agent cannot manage a team, release mail, or write to a group unless it leads', async () => {
+  const { ask, one } = await twoTeams()
+  for (const [name, input] of [
+    ['create_team', { project_id: 'p1', name: 'mine' }],
+    ['change_team', { team_id: one.id, paused: false }],
+    ['delete_team', { team_id: one.id }],
+    ['add_member', { team_id: one.id, handle: 'me2' }],
+    ['change_member', { team_id: one.id, member: 'bob', role: 'team-lead' }],
+    ['dismiss_member', { team_id: one.id, member: 'lea' }],
+    ['release_mail', { mail_id: 'x' }],
+    ['list_mail', { team_id: one.id }],
+    ['list_teams', {}],
+  ] as const)
+    await expect(ask(one.bob, name, input), name).rejects.toThrow(/token of a session may not use/)
+  await expect(ask(one.bob, 'send_mail', { to: '@all', body: 'x' })).rejects.toThrow(/may not write to a whole group/)
+  await expect(ask(one.bob, 'send_mail', { to: ['lea', '@worker'], body: 'x' })).rejects.toThrow(/whole group/)
+  expect(await ask(one.lea, 'send_mail', { to: '@all', body: 'x' })).toMatchObject({ from: { handle: 'lea' } })
+})
+
+test('an agent that belongs to no team has no mail', async () => {
+  const { ask, save } = await twoTeams()
+  await save('missions', aMission({ id: 'plain', project_id: 'p1' }))
+  await save('sessions', aSession({ id: 's-plain', mission_id: 'plain', project_id: 'p1', status: 'running' }))
+  const caller: Caller = { kind: 'session', session_id: 's-plain', mission_id: 'plain', project_id: 'p1' }
+  for (const [name, input] of [
+    ['team_status', {}],
+    ['read_mail', {}],
+    ['send_mail', { to: 'lea', body: 'x' }],
+  ] as const)
+    await expect(ask(caller, name, input), name).rejects.toThrow(/belongs to no team/)
+})
+
+test('a person writes in their project under their own name, and sees no other team', async () => {
+  const { ask, one, two } = await twoTeams()
+  const ada: Caller = {
+    ...{ kind: 'person', id: 'ada', name: 'Ada L.', grants: [{ role: 'worker', project_id: 'p1' }], limit: null },
+  }
+  const sent = await ask<{ id: string }>(ada, 'send_mail', { team_id: one.id, to: 'bob', body: 'hello' })
+  expect(sent).toMatchObject({ from: { handle: 'Ada-L', role: 'a person' } })
+  await expect(ask(ada, 'send_mail', { team_id: one.id, to: '@all', body: 'x' })).rejects.toThrow(/mail.broadcast/)
+  await expect(ask(ada, 'send_mail', { team_id: two.id, to: 'bob', body: 'x' })).rejects.toThrow(/There is no team/)
+  await expect(ask(ada, 'get_team', { team_id: 'beta' })).rejects.toThrow(/There is no team/)
+  const { teams } = await ask<{ teams: { name: string }[] }>(ada, 'list_teams')
+  expect(teams.map(({ name }) => name)).toEqual(['alpha'])
+  // Whoever writes can be answered.
+  const reply = await ask<{ id: string }>(one.bob, 'reply_mail', { mail_id: sent.id, body: 'hello yourself' })
+  expect(reply).toMatchObject({ deliveries: [{ to: 'Ada-L' }] })
+  expect(await ask(ada, 'read_mail', { team_id: one.id })).toMatchObject({ messages: [{ body: 'hello yourself' }] })
+})
