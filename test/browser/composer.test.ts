@@ -21,7 +21,7 @@ test('Ctrl+Enter before the agents are known starts the mission once they are', 
   const task = page.getByRole('textbox', { name: 'Task' })
   await task.fill('/script echo early > early.txt')
   await task.press('Control+Enter')
-  await page.getByRole('button', { name: 'Run', exact: true, disabled: true }).waitFor()
+  await page.getByTitle('Looking for the agents on this machine…').waitFor()
   expect(await page.getByText('is queued').count()).toBe(0)
   answer()
   await page.getByText('“echo early > early.txt” is queued').first().waitFor()
