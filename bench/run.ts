@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { adoption } from './adoption.ts'
+import { authorization } from './authorization.ts'
 import type { Bench, Row, Scale } from './figure.ts'
 import { handOver } from './hand-over.ts'
 import { history } from './history.ts'
@@ -32,6 +33,7 @@ const BENCHES: Record<string, Bench> = {
   page,
   packages,
   search,
+  authorization,
   large,
 }
 /** These run only when they are named. */

@@ -3,6 +3,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import type { Ask } from './aliases/index.ts'
 import { audited } from './auditing.ts'
 import { authorize } from './authorize.ts'
+import { withoutCosts } from './costs.ts'
 import { operationNamed } from './index.ts'
 import type { Context, Query } from './operation.ts'
 import { parseInput } from './shape.ts'
@@ -18,7 +19,10 @@ export async function asked(context: Context, operation: Query, input: Record<st
     () => input,
     async fleet => {
       const seen = await authorize(operation, { ...context, fleet }, input)
-      return operation.output.parse(await operation.run({ ...context, fleet: seen }, input))
+      return withoutCosts(
+        context.caller,
+        operation.output.parse(await operation.run({ ...context, fleet: seen }, input)),
+      )
     },
   )
 }

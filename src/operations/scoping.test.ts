@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
 import { Refusal } from '../domain/errors.ts'
-import type { Role } from '../domain/records/principal.ts'
+import type { Grant, Role } from '../domain/records/principal.ts'
 import { aMission, NOW } from '../domain/samples.testkit.ts'
 import { aFleet } from '../fleet/fleet.testkit.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { keep } from '../fleet/records.testkit.ts'
+import { placeIn } from './aliases/shared.ts'
+import { askOf } from './ask.ts'
 import { authorize } from './authorize.ts'
 import { OPERATIONS } from './index.ts'
 import type { Operation, Query } from './operation.ts'
@@ -128,6 +130,52 @@ test('the overview shows costs to those who may see costs', async () => {
   }
   expect((await spent('monitor')).usage.cost_usd).toBe(1)
   expect(await spent('worker')).toMatchObject({ usage: { cost_usd: 0 }, projects: [] })
+})
+
+test('no answer shows what something cost to somebody who may not see costs', async () => {
+  const fleet = await aWorld(OWN)
+  const { value, version } = (await fleet.store.get('sessions', `${OWN}-ended`))!
+  const dear = { ...value, usage: { ...value.usage, cost_usd: 7.7733 } }
+  const event = { kind: 'usage', time: NOW, actor: 'fleet', project_id: OWN, data: { cost_usd: 7.7733 } } as const
+  await fleet.store.commit({ changes: [{ put: 'sessions', value: dear, expects: version }], events: [event] })
+  const tellers = async (role: Role) => {
+    const asking = { caller: aPrincipal([{ role, project_id: OWN }]), signal: AbortSignal.timeout(20_000) }
+    const told: string[] = []
+    for (const { operation, about, input } of questions()) {
+      if (about !== OWN && about !== 'nothing') continue
+      const answered = await askOf(fleet, asking)(operation.name, input).catch(() => undefined)
+      if (JSON.stringify(answered ?? null).includes('7.7733')) told.push(operation.name)
+    }
+    return new Set(told)
+  }
+  expect(await tellers('worker')).toEqual(new Set())
+  const seen = await tellers('monitor')
+  for (const name of ['get_mission', 'list_sessions', 'list_events']) expect(seen, name).toContain(name)
+})
+
+test('folders of the machine are shown to those who may change settings', async () => {
+  const fleet = await aWorld(OWN)
+  const settings = { ...fleet.settings, allowedRepos: ['/srv/secret-folder'], beadsBridges: ['~/secret-folder'] }
+  Object.defineProperty(fleet.configuration, 'settings', { value: settings })
+  const ask = async (grants: Grant[]) =>
+    JSON.stringify(
+      await askOf(fleet, { caller: aPrincipal(grants), signal: AbortSignal.timeout(5000) })('get_settings', {}),
+    )
+  expect(await ask([{ role: 'team-lead', project_id: null }])).not.toMatch(/secret-folder|flotilla-fleet/)
+  expect(await ask([{ role: 'owner', project_id: null }])).toMatch(/secret-folder/)
+})
+
+test('a worker by path is for whoever the project of that path is open to', async () => {
+  const fleet = await aWorld(OWN, FOREIGN)
+  const signal = AbortSignal.timeout(5000)
+  const ask = askOf(fleet, { caller: aPrincipal([{ role: 'coordinator', project_id: OWN }]), signal })
+  expect(await placeIn(ask, `/${OWN}/packages/app`)).toMatchObject({
+    project: { id: OWN },
+    subdirectory: 'packages/app',
+  })
+  expect(await placeIn(ask, `/${OWN}`)).toMatchObject({ project: { id: OWN }, subdirectory: '' })
+  for (const path of [`/${FOREIGN}`, `/${FOREIGN}/x`, '/nowhere', `/${OWN}/../${FOREIGN}`])
+    await expect(placeIn(ask, path)).rejects.toThrow('There is no project at')
 })
 
 test('no command reaches anything in the other project', async () => {

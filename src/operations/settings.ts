@@ -14,8 +14,9 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { requireAgents, takeConfiguration } from '../fleet/projects/configuration.ts'
 import { lookUp } from '../fleet/records.ts'
 import { behindLinks, replaceText, textOf } from '../platform/whole-files.ts'
+import { isPrincipal, reachFor } from './authorize.ts'
 import { actorOf, ProjectRef } from './inputs.ts'
-import { type Context, command, query } from './operation.ts'
+import { type Caller, type Context, command, query } from './operation.ts'
 
 const SettingView = z.object({
   key: z.string(),
@@ -40,11 +41,24 @@ const SettingsView = z.object({
 
 const NAMES = Object.keys(SETTINGS) as SettingName[]
 
-function settingsView(fleet: Fleet, project?: Project): z.infer<typeof SettingsView> {
+/** Folders of the machine are for those who may change settings. */
+const FOLDER = /^(~|\/|[A-Za-z]:\\)/
+const HIDDEN = '…'
+
+function withoutFolders(value: unknown): unknown {
+  if (typeof value === 'string') return FOLDER.test(value) ? HIDDEN : value
+  return Array.isArray(value) ? value.map(withoutFolders) : value
+}
+
+const maySeeFolders = (caller: Caller): boolean =>
+  !isPrincipal(caller) || reachFor(caller, 'settings.write') === 'fleet'
+
+function settingsView(fleet: Fleet, caller: Caller, project?: Project): z.infer<typeof SettingsView> {
+  const isOpen = maySeeFolders(caller)
   const { settings, origins, fault } = fleet.configuration
   return {
-    file: configurationFile(fleet.home.path),
-    problem: fault?.message ?? null,
+    file: isOpen ? configurationFile(fleet.home.path) : CONFIGURATION_FILE,
+    problem: fault ? (isOpen ? fault.message : 'The file cannot be used.') : null,
     settings: NAMES.map(name => {
       const {
         section,
@@ -59,14 +73,15 @@ function settingsView(fleet: Fleet, project?: Project): z.infer<typeof SettingsV
         project: field,
       } = SETTINGS[name]
       const said = project && field && !isInsisted(origins[name]) ? project[field] : null
-      const value = said ?? settings[name]
+      const inForce = said ?? settings[name]
+      const value = isOpen ? inForce : withoutFolders(inForce)
       return {
         key: keyOf(name),
         section,
         title,
         summary,
         value,
-        in_words: valueInWords(value, form) || none,
+        in_words: valueInWords(value as typeof inForce, form) || none,
         origin: said === null ? origins[name] : 'project',
         default: fallback,
         default_in_words: valueInWords(fallback, form) || none,
@@ -109,8 +124,8 @@ export const settings = [
     http: 'GET /api/settings',
     input: z.object({ project_id: ProjectRef.optional().describe('the values for missions of this project') }),
     output: SettingsView,
-    run: async ({ fleet }, { project_id }) =>
-      settingsView(fleet, project_id ? (await lookUp(fleet, 'projects', project_id)).value : undefined),
+    run: async ({ fleet, caller }, { project_id }) =>
+      settingsView(fleet, caller, project_id ? (await lookUp(fleet, 'projects', project_id)).value : undefined),
   }),
   command({
     name: 'set_settings',
@@ -132,7 +147,7 @@ export const settings = [
     run: async (context, input) => {
       const changes = new Map(Object.entries(input.settings).map(([key, value]) => change(key, value)))
       const overruled = await changeSettings(context, () => changes)
-      return { ...settingsView(context.fleet), overruled }
+      return { ...settingsView(context.fleet, context.caller), overruled }
     },
   }),
 ]

@@ -3,6 +3,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { lookUp } from '../fleet/records.ts'
 import { claudeFleetNow, followAsClaudeFleet } from './aliases/claude-fleet-topic.ts'
 import { authorize } from './authorize.ts'
+import { withoutCosts } from './costs.ts'
 import { operationNamed } from './index.ts'
 import type { Context, Item, Operation, Query, Streaming } from './operation.ts'
 import { parseInput } from './shape.ts'
@@ -65,7 +66,8 @@ async function shownBy(asker: Asker, name: string, asks: Record<string, Input>):
     now: () => (first === 'stream_events' ? newest(asker, input) : Promise.resolve(null)),
     async *follow(after, signal) {
       const fleet = await requireAll(asker, asks)
-      yield* stream.run({ ...asker, fleet, signal }, parseInput(stream, after ? { ...input, after } : input))
+      const items = stream.run({ ...asker, fleet, signal }, parseInput(stream, after ? { ...input, after } : input))
+      for await (const item of items) yield withoutCosts(asker.caller, item)
     },
   }
 }

@@ -5,6 +5,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { type SignIn, signInOf, standingOf } from '../fleet/people/signed-in.ts'
 import { audited } from '../operations/auditing.ts'
 import { authorize, authorizeAnywhere } from '../operations/authorize.ts'
+import { withoutCosts } from '../operations/costs.ts'
 import type { Caller, Context, Operation, Query, Streaming } from '../operations/operation.ts'
 import { routeOf } from '../operations/shape.ts'
 import type { Answer, Explain } from './answers.ts'
@@ -62,7 +63,7 @@ function answers(operation: Query, { fleet }: Serving): Handler {
       const context: Context = { fleet: seen, caller, from, key: idempotencyKey(request), signal }
       // A query may wait for an hour. A command that was carried out says so, also if it signs its caller out.
       const stopLooking = operation.kind === 'query' ? endWithSignOut(fleet, caller, ending) : () => {}
-      return operation.output.parse(await operation.run(context, input).finally(stopLooking))
+      return withoutCosts(caller, operation.output.parse(await operation.run(context, input).finally(stopLooking)))
     })
     if (signal.reason === 'out') throw signedOut()
     if (signal.reason === 'changed') throw new Forbidden('Your roles have changed.', { try: 'Ask again.' })
@@ -98,7 +99,7 @@ function streams(operation: Streaming, { fleet, explain, streamLimits, openStrea
     else signal.addEventListener('abort', () => watcher.end(), { once: true })
     try {
       for (let item = await next; !item.done && !signal.aborted; item = await next) {
-        await watcher.send(frame(item.value))
+        await watcher.send(frame(withoutCosts(caller, item.value)))
         next = items.next()
       }
     } catch (error) {

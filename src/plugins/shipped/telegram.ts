@@ -14,9 +14,16 @@ const MAX_STRANGERS_LOGGED = 20
 
 type Settings = FleetApi['settings']
 
+interface Message {
+  chat: { id: number; type?: string }
+  from?: { id: number }
+  text?: string
+  reply_to_message?: { text?: string }
+}
+
 interface Update {
   update_id: number
-  message?: { chat: { id: number }; text?: string; reply_to_message?: { text?: string } }
+  message?: Message
 }
 
 const chatsIn = (settings: Settings): string[] => list(settings, 'chats', [])
@@ -44,12 +51,21 @@ interface AnsweredQuestion {
   answer: { decision: 'allow' | 'deny' } | null
 }
 
-async function answer(fleet: FleetApi, replied: string | undefined, words: string): Promise<string> {
-  const id = askedIn(replied)
+/**
+ * Who answers in a chat with the bot alone is the person whose chat it is: Telegram says so, and whoever set the plugin
+ * up named the chat. In a group, anybody who is let in could answer.
+ */
+const isOnePerson = ({ chat, from }: Message): boolean => chat.type === 'private' && from?.id === chat.id
+
+async function answer(fleet: FleetApi, message: Message & { text: string }): Promise<string> {
+  const words = message.text
+  const id = askedIn(message.reply_to_message?.text)
   if (!id) return 'Reply to the message with the question.'
   const { questions } = await fleet.call<{ questions: Question[] }>('list_inbox', { limit: 500 })
   const question = questions.find(each => each.id === id)
   if (!question) return 'This question is no longer open.'
+  if (question.kind === 'permission' && !isOnePerson(message))
+    return 'A permission is decided by one person: answer in your own chat with this bot, or on the page.'
   const said = question.kind === 'permission' ? { decision: words } : { text: words }
   return fleet.call<AnsweredQuestion>('answer_question', { question_id: id, ...said }).then(
     ({ kind, answer }) => (kind !== 'permission' ? 'Told.' : answer?.decision === 'allow' ? 'Allowed.' : 'Denied.'),
@@ -71,8 +87,9 @@ async function listen(fleet: FleetApi): Promise<never> {
       })
       pause = FIRST_PAUSE_MS
       for (const { update_id, message } of (JSON.parse(said) as { result: Update[] }).result) {
-        if (message?.text && chatsIn(settings).includes(String(message.chat.id)))
-          await say(settings, message.chat.id, await answer(fleet, message.reply_to_message?.text, message.text))
+        const { text: words } = message ?? {}
+        if (message && words && chatsIn(settings).includes(String(message.chat.id)))
+          await say(settings, message.chat.id, await answer(fleet, { ...message, text: words }))
         else if (message && !strangers.has(message.chat.id) && strangers.size < MAX_STRANGERS_LOGGED) {
           strangers.add(message.chat.id)
           fleet.log(`The chat ${message.chat.id} is not in "chats" and is ignored.`)

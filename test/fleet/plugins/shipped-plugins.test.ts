@@ -168,12 +168,13 @@ test('Telegram: only a word for it decides about a permission', async () => {
   await fleet.start({ env: { FLEET_PLUGINS: 'telegram' } })
   const agent = await aClientThatAsks(scene)
   const said = () => bot.at('/botT/sendMessage').map(each => String(each.body.text))
-  const reply = async (id: string, text: string): Promise<string> => {
+  const own = { chat: { id: 42, type: 'private' }, from: { id: 42 } }
+  const reply = async (id: string, text: string, by: object = own): Promise<string> => {
     const asked = await eventually('the question', () => said().find(each => each.endsWith(`[${id}]`)))
     const before = said().length
     updates.push({
       update_id: updates.length,
-      message: { chat: { id: 42 }, text, reply_to_message: { text: asked } },
+      message: { ...by, text, reply_to_message: { text: asked } },
     })
     return eventually('its answer', () => said()[before])
   }
@@ -185,6 +186,13 @@ test('Telegram: only a word for it decides about a permission', async () => {
     const id = await agent.asksLeave()
     for (const neither of ['maybe', 'no, do not', 'yes but'])
       expect(await reply(id, neither), neither).toMatch(/say allow or deny/)
+    // In a group nobody knows who may decide.
+    for (const by of [
+      { chat: { id: 42, type: 'group' }, from: { id: 42 } },
+      { chat: { id: 42, type: 'private' }, from: { id: 7 } },
+      { chat: { id: 42 } },
+    ])
+      expect(await reply(id, words, by)).toMatch(/decided by one person/)
     expect(await agent.stands(id)).toMatchObject({ status: 'open' })
     expect(await reply(id, words)).toBe(answer)
     expect(await agent.stands(id)).toMatchObject({ answer: { decision }, answered_by: 'plugin:telegram' })
