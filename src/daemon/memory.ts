@@ -13,22 +13,20 @@ const START_SHARE = 0.15
  * - Loading the program leaves 20 MB of garbage, and V8 collects it only when more comes, which in an idle server may
  *   take hours. The collection blocks the server, and it drops compiled code. So it is done once, when the server has
  *   been quiet for ten seconds.
- * - bin/load.cjs has told V8 not to optimize. That ends with the first program that the server starts, or when it is
- *   busy with something else.
+ * - bin/load.cjs has told V8 not to optimize. That ends when the server has been busy for ten seconds.
  */
-export function staySmall(): { hasWork(): void; stop(): void } {
+export function staySmall(): () => void {
   let before = process.cpuUsage()
   let isCollected = false
   let isOptimizing = false
-  const hasWork = (): void => {
-    if (!isOptimizing) setFlagsFromString('--opt')
-    isOptimizing = true
-  }
   const look = (mostShare: number): void => {
     const { user, system } = process.cpuUsage(before)
     before = process.cpuUsage()
     const share = (user + system) / 1000 / LOOK_EVERY_MS
-    if (share > mostShare) hasWork()
+    if (share > mostShare && !isOptimizing) {
+      isOptimizing = true
+      setFlagsFromString('--opt')
+    }
     if (share > QUIET_SHARE || isCollected) return
     isCollected = true
     collect()
@@ -38,7 +36,7 @@ export function staySmall(): { hasWork(): void; stop(): void } {
     look(looks++ ? QUIET_SHARE : START_SHARE)
     if (isCollected && isOptimizing) clearInterval(timer)
   }, LOOK_EVERY_MS).unref()
-  return { hasWork, stop: () => clearInterval(timer) }
+  return () => clearInterval(timer)
 }
 
 function collect(): void {

@@ -58,8 +58,7 @@ export async function start(
     for (const step of undo.splice(0).reverse()) await step()
   }
   try {
-    const small = staySmall()
-    undo.push(() => small.stop())
+    undo.push(staySmall())
     let spawner: ReturnType<typeof openSpawner> | undefined
     undo.push(() => spawner?.close())
     const layers = { environment: givenIn(env), flag: givenBy(flags) }
@@ -84,12 +83,7 @@ export async function start(
     await afterTheLastServer(home, say)
     // Before there is a spawner: for this alone it would stay for a while in a server at rest.
     void spread(crowdedFolders(home))
-    spawner = openSpawner({
-      onStart: pid => {
-        small.hasWork()
-        writeSpawner(home, pid, onFault)
-      },
-    })
+    spawner = openSpawner({ onStart: pid => writeSpawner(home, pid, onFault) })
     undo.push(openPipes(join(home.path, 'pipes')).close)
     const plugins = await startPlugins(acting, log, onFault)
     undo.push(() => plugins.stop())
