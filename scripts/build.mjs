@@ -25,9 +25,9 @@ import { licencesOf } from './licences.mjs'
 
 const root = join(import.meta.dirname, '..')
 const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-/** Parts of Fastify that a server without schemas never loads: see makeApp in src/server/server.ts. */
-const UNUSED = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler']
-const SEPARATE_PACKAGES = ['croner', 'diff', 'fastify', 'pino', 'prom-client', 'ws', 'yaml']
+/** Parts of Fastify that a server without schemas never loads (see makeApp in src/server/server.ts), and of pg. */
+const UNUSED = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'pg-native', 'pg-cloudflare']
+const SEPARATE_PACKAGES = ['croner', 'diff', 'fastify', 'pg', 'pino', 'prom-client', 'ws', 'yaml']
 const SEPARATE_FILES = {
   ...Object.fromEntries(SEPARATE_PACKAGES.map(name => [name, name])),
   'mcp-sdk': './src/server/mcp/sdk.ts',

@@ -159,7 +159,7 @@ function settings(): string {
   }
   const titles = ['key', 'variable', 'meaning', 'values', 'default', 'of a project', 'takes effect']
   return [
-    'Use the key in `fleet.toml` in the home, in `fleet config set key=value` and in `fleet up --set key=value`, and the variable in the environment of the server. See [configuration](../guides/configuration.md) for which of them wins. No setting needs a restart: the last column says when an edit of the file takes effect: at once, for the next session, or with `fleet plugin reload`. `FLEET_HOME` names the home (default: `~/.flotilla`).',
+    'Use the key in `fleet.toml` in the home, in `fleet config set key=value` and in `fleet up --set key=value`, and the variable in the environment of the server. See [configuration](../guides/configuration.md) for which of them wins. No setting needs a restart: the last column says when an edit of the file takes effect: at once, for the next session, or with `fleet plugin reload`. `FLEET_HOME` names the home (default: `~/.flotilla`). `STORAGE_BACKEND`, `DATABASE_URL`, `FLEET_STORE`, `FLEET_STORE_FILE`, `POSTGRESQL_SCHEMA` and `POSTGRESQL_POOL_SIZE` say [where the records are](../guides/postgresql.md#the-address).',
     'A number is in the unit that the column of values names. On a command line and in a variable you can write the unit: `15min`, `2h`, `512MB`, `20GB`.',
     ...SECTIONS.flatMap(section => [
       `## ${section}`,

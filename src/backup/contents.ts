@@ -19,7 +19,7 @@ export const LEFT_OUT = {
 export type LeftOut = keyof typeof LEFT_OUT
 
 /** Files of this home and its daemon. The store is copied separately, and the search index is made again. */
-const OWN = /^(id|port|port\.new|spawner|open\.html|holder\.json.*|lease\.db.*|store\.db.*|search\.db.*)$/
+const OWN = /^(id|port|port\.new|spawner|open\.html|holder\.json.*|lease\.db.*|store\.db.*|store\.json.*|search\.db.*)$/
 const ELSEWHERE: readonly string[] = ['worktrees', 'repositories', 'projects', 'logs'] satisfies LeftOut[]
 /** Nothing in there is anybody's work. */
 const NOBODYS = ['warm', 'trash']

@@ -6,7 +6,7 @@ import { makeFleet } from '../fleet/fleet.ts'
 import { openHome } from '../platform/home.ts'
 import { KEY_FILES, openKeys } from '../platform/keys.ts'
 import { behindLinks, requirePlain } from '../platform/whole-files.ts'
-import { isHeld, openStore, storeOf } from '../store/index.ts'
+import { isHeld, openStore } from '../store/index.ts'
 import { MANIFEST } from './contents.ts'
 import { type Manifest, verified } from './manifest.ts'
 import { type Choice, chosen, commandsIn } from './powers.ts'
@@ -58,7 +58,7 @@ async function settle(
   wish: Wish,
 ): Promise<{ settled: Settled; commands: string[] }> {
   const place = openHome(stage)
-  const store = await openStore(storeOf(place), { migrate: true })
+  const store = await openStore({ engine: 'sqlite', file: place.storeFile }, { migrate: true })
   const fleet = makeFleet({ home: place, keys: openKeys(place), store, environment: wish.env })
   try {
     const commands = await commandsIn(fleet)

@@ -1,4 +1,5 @@
 import { givenBy, givenIn, withSettings } from '../config/sources.ts'
+import { storeOf, withoutStore } from '../config/store.ts'
 import type { Running } from '../daemon/running.ts'
 import { InvalidInput } from '../domain/errors.ts'
 import { type Fleet, makeFleet } from '../fleet/fleet.ts'
@@ -15,8 +16,9 @@ import type { Client, Where } from './server.ts'
 /** Runs operations in this process, on the home's own store. Actions that only the daemon does become wishes. */
 export async function localClient(home: Home, where: Where, running: Running | undefined): Promise<Client> {
   // The settings of a running server apply to every command, whatever its shell has set.
-  const environment = running ? withSettings(where.env, running.settings) : where.env
-  const store = await openToAsk(home)
+  const choice = storeOf(home, where.env)
+  const environment = withoutStore(running ? withSettings(where.env, running.settings) : where.env, choice)
+  const store = await openToAsk(home, choice)
   const layers = { environment: givenIn(environment), flag: givenBy(running?.flags ?? {}) }
   const configuration = await lastConfiguration(store, layers)
   const fleet = makeFleet({ home, keys: openKeys(home), store, environment, configuration })

@@ -3,6 +3,7 @@ import { enginesOf } from '../agents/index.ts'
 import { configurationOf } from '../config/configuration.ts'
 import { modelsIn, PRICES_FILE } from '../config/prices.ts'
 import { givenIn } from '../config/sources.ts'
+import { storeOf } from '../config/store.ts'
 import { answeringServer, runningServer } from '../daemon/running.ts'
 import { NotAllowed, Refusal } from '../domain/errors.ts'
 import { drivenName } from '../domain/records/project.ts'
@@ -13,15 +14,7 @@ import { openHome } from '../platform/home.ts'
 import { openKeys } from '../platform/keys.ts'
 import { groupsFolderOf } from '../runner/groups.ts'
 import { sandboxState } from '../runner/sandbox.ts'
-import {
-  examineSqlite,
-  openStore,
-  repairIndexes,
-  type StoreHealth,
-  StoreOutdated,
-  storeOf,
-  takeLock,
-} from '../store/index.ts'
+import { examineSqlite, openStore, repairIndexes, type StoreHealth, StoreOutdated, takeLock } from '../store/index.ts'
 import { homeOf, type Where } from './server.ts'
 import { size } from './show.ts'
 
@@ -112,9 +105,13 @@ const EXAMINATIONS: Record<string, Examination> = {
 
 async function examineStore(where: Where): Promise<Omit<Finding, 'name'>> {
   try {
-    const store = await openStore(storeOf(openHome(homeOf(where))), { migrate: false })
+    const choice = storeOf(openHome(homeOf(where)), where.env)
+    const store = await openStore(choice, { migrate: false })
     await store.close()
-    return soundness(examineSqlite(openHome(homeOf(where)).storeFile))
+    if (choice.engine === 'sqlite') return soundness('SQLite', examineSqlite(choice.file))
+    const { examinePostgres } = await import('../store/postgres/index.ts')
+    const health = await examinePostgres(choice)
+    return soundness(`PostgreSQL ${health.version} (${health.place}${health.encrypted ? ', TLS' : ''})`, health)
   } catch (error) {
     if (error instanceof StoreOutdated)
       return {
@@ -127,11 +124,11 @@ async function examineStore(where: Where): Promise<Omit<Finding, 'name'>> {
   }
 }
 
-function soundness({ faults, missing, damaged, indexes }: StoreHealth): Omit<Finding, 'name'> {
+function soundness(database: string, { faults, missing, damaged, indexes }: StoreHealth): Omit<Finding, 'name'> {
   if (faults.length)
     return {
       state: 'bad',
-      text: `SQLite finds it damaged: ${faults.join('; ')}`,
+      text: `${database} finds it damaged: ${faults.join('; ')}`,
       advice: 'Restore a backup: fleet restore',
     }
   if (missing.length)
@@ -152,16 +149,18 @@ function soundness({ faults, missing, damaged, indexes }: StoreHealth): Omit<Fin
       text: `${damaged.length} damaged: ${damaged.slice(0, 20).join(', ')}`,
       advice: 'Lists do not show them; everything else works. Restore a backup to get them back.',
     }
-  return { state: 'good', text: 'SQLite opens, is up to date and has no errors' }
+  return { state: 'good', text: `${database} opens, is up to date and has no errors` }
 }
 
 /** Builds the indexes of the store again. Nobody else may use the home at that time. */
-export function repairStore(where: Where): void {
+export async function repairStore(where: Where): Promise<void> {
   const home = openHome(homeOf(where))
   const lock = takeLock(home.path)
   if (!lock) throw new NotAllowed('A running fleet holds this home.', { try: 'fleet down, then fleet doctor --repair' })
   try {
-    repairIndexes(home.storeFile)
+    const choice = storeOf(home, where.env)
+    if (choice.engine === 'sqlite') repairIndexes(choice.file)
+    else await (await import('../store/postgres/index.ts')).repairPostgres(choice)
   } finally {
     lock.release()
   }

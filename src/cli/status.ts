@@ -20,6 +20,8 @@ interface Status {
   needs_you: number
   live_sessions: SessionView[]
   max_concurrent: number
+  /** Absent: a server of an earlier version answered. */
+  engine?: string
   settings_problem: string | null
   faults: Fault[]
   providers: { id: string; held_until: string | null; windows: ProviderWindow[] }[]
@@ -86,6 +88,8 @@ async function sayStatus(cli: Cli, status: Status): Promise<void> {
     )
   terminal.facts([
     ['Home', status.home],
+    // SQLite is in the home, and nothing that one has to think of.
+    ['Store', status.engine === 'postgresql' ? 'PostgreSQL' : ''],
     ['Missions', counts.join(', ') || 'none'],
     ['For you', status.needs_you ? `${status.needs_you}: fleet inbox` : ''],
     ['Agents', `${here.length} of ${status.max_concurrent} running`],

@@ -3,7 +3,8 @@ import { isSettingVariable } from '../config/sources.ts'
 import { PROVIDER_SECRET } from '../fleet/people/provider.ts'
 import { PROGRAM_FOLDER } from '../platform/version.ts'
 
-const KEPT = new Set(['FLEET_HOME', 'FLEET_DEBUG', PROVIDER_SECRET])
+/** A server that is started in the background needs the address of its store. Agents do not get it: `withoutStore`. */
+const KEPT = new Set(['FLEET_HOME', 'FLEET_DEBUG', 'FLEET_STORE', 'FLEET_STORE_FILE', PROVIDER_SECRET])
 const isKept = (name: string): boolean => !name.startsWith('FLEET_') || KEPT.has(name) || isSettingVariable(name)
 
 /** A server started from inside a session must not pass that session's marks and token on to its own agents. */

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { givenBy, givenIn, settingsIn } from '../config/sources.ts'
+import { storeOf, withoutStore } from '../config/store.ts'
 import { Refusal, Unavailable, Unfit } from '../domain/errors.ts'
 import { type Fleet, makeFleet, served } from '../fleet/fleet.ts'
 import { PluginHost } from '../fleet/plugins/host.ts'
@@ -25,7 +26,7 @@ import { openPipes } from '../runner/pipes.ts'
 import { identityOf, isAlive } from '../runner/processes.ts'
 import { type Log, openLog, type Server, type ServerOptions, startServer } from '../server/index.ts'
 import { openSpawner } from '../spawning/index.ts'
-import { type Lock, openStore, readDaemon, storeOf, takeLease, takeLock } from '../store/index.ts'
+import { type Lock, openStore, readDaemon, takeLease, takeLock } from '../store/index.ts'
 import { environmentForAgents } from './environment.ts'
 import { staySmall } from './memory.ts'
 import { startReactors } from './reactors.ts'
@@ -65,10 +66,12 @@ export async function start(
     const announce = announcer(lock, settingsIn(env), flags)
     await announce(null)
     const onDamage = (record: string) => say(`The record ${record} is damaged and left out of lists; see fleet doctor.`)
-    const store = await openStore(storeOf(home), { migrate: true, onDamage })
+    const choice = storeOf(home, env)
+    const store = await openStore(choice, { migrate: true, onDamage })
     undo.push(() => store.close())
     const configuration = await lastConfiguration(store, layers)
-    const made = makeFleet({ home, keys, store, environment: environmentForAgents(env), configuration })
+    const environment = withoutStore(environmentForAgents(env), choice)
+    const made = makeFleet({ home, keys, store, environment, configuration })
     undo.push(() => made.refusals.flush())
     const lease = await takeLease(store, made.now())
     const fleet = served(made, lease)

@@ -77,6 +77,7 @@ export const system = [
       needs_you: z.number().int().describe('how many items wait for a person: the same count as the inbox'),
       live_sessions: z.array(SessionView),
       max_concurrent: z.number(),
+      engine: z.string().describe('what keeps the records: sqlite or postgresql'),
       settings_problem: z
         .string()
         .nullable()
@@ -127,6 +128,7 @@ export const system = [
         needs_you: countOf(waiting),
         live_sessions: live.map(each => sessionView(fleet, each)),
         max_concurrent: fleet.settings.maxConcurrent,
+        engine: fleet.store.engine,
         settings_problem: fleet.configuration.fault?.message ?? null,
         unreadable_records: [...fleet.store.unreadable],
         faults,

@@ -49,7 +49,16 @@ const PRIVATE = [
   'plugins',
   ...KEY_FILES,
   OPEN_PAGE,
-  ...['id', 'fleet.toml', 'agents.json', 'prices.json', 'holder.json', 'mcp-clients.json', 'service.json'],
+  ...[
+    'id',
+    'fleet.toml',
+    'agents.json',
+    'prices.json',
+    'holder.json',
+    'mcp-clients.json',
+    'service.json',
+    'store.json',
+  ],
   ...['store.db', 'store.db-wal', 'store.db-shm', 'search.db', 'search.db-wal', 'search.db-shm'],
 ]
 

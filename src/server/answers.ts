@@ -71,7 +71,8 @@ export function answerErrors(app: FastifyInstance, explain: Explain, pages: Erro
 
 export function sendAnswer(reply: FastifyReply, { status, body }: Answer): FastifyReply {
   if (status === 401) reply.header('www-authenticate', 'Bearer')
-  if (status === 429) reply.header('retry-after', String(body.error.retry_after_seconds ?? 1))
+  if (status === 429 || body.error.retry_after_seconds)
+    reply.header('retry-after', String(body.error.retry_after_seconds ?? 1))
   return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body))
 }
 

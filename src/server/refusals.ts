@@ -79,7 +79,7 @@ class StoreUnavailable extends Refusal {
   readonly status = 503
   readonly exit = 1
   constructor({ message, hint = 'Check whether it happened before you ask again.' }: Unavailable) {
-    super(message, { try: hint })
+    super(message, { try: hint, facts: { retry_after_seconds: 2 } })
   }
 }
 

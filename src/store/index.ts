@@ -1,10 +1,12 @@
 /** Stores records, events and long texts, and the home's lease. */
 export { type Blobs, type BlobText, openBlobs } from './blobs.ts'
 export { COLLECTIONS, type Collection, type KeyPart, type RecordOf } from './collections.ts'
+export { type Tally, tallyOf } from './copy.ts'
+export type { StoreHealth } from './health.ts'
 export { type Lease, LeaseLost, takeLease } from './lease.ts'
 export { LaggingStore, memoryStore } from './memory/index.ts'
 export { areRecordsUpToDate } from './migrations/index.ts'
-export { openStore, openToAsk, type StoreSettings, storeOf } from './open.ts'
+export { openStore, openToAsk, type StoreSettings } from './open.ts'
 export {
   type Batch,
   type Change,
@@ -27,12 +29,14 @@ export {
   copySqlite,
   DaemonInfo,
   examineSqlite,
+  fillSqlite,
   isHeld,
   type Lock,
   readDaemon,
   repairIndexes,
-  type StoreHealth,
   takeLock,
+  withContentsOf,
+  withLastContentsOf,
 } from './sqlite/index.ts'
 export {
   END_MARK,

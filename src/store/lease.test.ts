@@ -5,6 +5,7 @@ import { LEASE } from '../domain/records/store.ts'
 import { LeaseLost, takeLease } from './lease.ts'
 import { openStore, type StoreSettings } from './open.ts'
 import { type Batch, Conflict, MAX_COMMIT_ITEMS, type Store } from './port.ts'
+import { aSchema, SHARED } from './postgres/schema.testkit.ts'
 import { aMission, anEvent, insist } from './samples.testkit.ts'
 import { aFolder } from './sqlite/processes.testkit.ts'
 
@@ -13,6 +14,7 @@ const ENGINES: Record<string, () => StoreSettings> = {
   sqlite: () => ({ engine: 'sqlite', file: join(aFolder(), 'store.db') }),
   memory: () => ({ engine: 'memory' }),
   'hostile memory': () => ({ engine: 'memory', hostile: { seed: ++seed } }),
+  ...(SHARED && { postgresql: () => aSchema() }),
 }
 const NOW = '2026-01-01T00:00:00.000Z'
 

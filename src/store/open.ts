@@ -3,13 +3,15 @@ import { Unfit } from '../domain/errors.ts'
 import { type Hostility, memoryStore } from './memory/index.ts'
 import { bringRecordsUpToDate } from './migrations/index.ts'
 import { type Store, StoreOutdated } from './port.ts'
-import { type OnDamage, openSqlite, takeLock } from './sqlite/index.ts'
+import type { PostgresSettings } from './postgres/address.ts'
+import type { OnDamage } from './soundness.ts'
+import { openSqlite, takeLock } from './sqlite/index.ts'
 
 /** Which engine stores the records, and where. */
-export type StoreSettings = { engine: 'sqlite'; file: string } | { engine: 'memory'; hostile?: Hostility }
-
-/** The store settings of a home. */
-export const storeOf = (home: { storeFile: string }): StoreSettings => ({ engine: 'sqlite', file: home.storeFile })
+export type StoreSettings =
+  | { engine: 'sqlite'; file: string }
+  | { engine: 'memory'; hostile?: Hostility }
+  | PostgresSettings
 
 export interface Opening {
   /**
@@ -23,7 +25,7 @@ export interface Opening {
 
 /** The only way to open a store, on any engine. */
 export async function openStore(settings: StoreSettings, opening: Opening): Promise<Store> {
-  const store = settings.engine === 'sqlite' ? await openSqlite(settings.file, opening) : memoryStore(settings)
+  const store = await openEngine(settings, opening)
   try {
     await bringRecordsUpToDate(store, opening)
     return store
@@ -33,6 +35,14 @@ export async function openStore(settings: StoreSettings, opening: Opening): Prom
   }
 }
 
+async function openEngine(settings: StoreSettings, opening: Opening): Promise<Store> {
+  if (settings.engine === 'sqlite') return openSqlite(settings.file, opening)
+  if (settings.engine === 'memory') return memoryStore(settings)
+  // Nobody else loads its library.
+  const { openPostgres } = await import('./postgres/index.ts')
+  return openPostgres(settings, opening)
+}
+
 const READY_MS = 5000
 const LOOK_EVERY_MS = 50
 
@@ -40,16 +50,16 @@ const LOOK_EVERY_MS = 50
  * Opens the store for a process that is not the daemon. A missing or old store is brought up to date under the lock,
  * which is then released.
  */
-export async function openToAsk(home: { path: string; storeFile: string }): Promise<Store> {
+export async function openToAsk(home: { path: string }, settings: StoreSettings): Promise<Store> {
   for (const start = Date.now(); ; await delay(LOOK_EVERY_MS)) {
     try {
-      return await openStore(storeOf(home), { migrate: false })
+      return await openStore(settings, { migrate: false })
     } catch (cause) {
       if (!(cause instanceof StoreOutdated)) throw cause
       const lock = takeLock(home.path)
       if (lock)
         try {
-          return await openStore(storeOf(home), { migrate: true })
+          return await openStore(settings, { migrate: true })
         } finally {
           lock.release()
         }

@@ -99,6 +99,15 @@ export function entriesOf(collection: Collection, id: string, record: unknown): 
   return entries
 }
 
+/** A record that cannot be read gets no entry; `fleet doctor` finds it. */
+export function readableEntries(collection: Collection, id: string, body: string): Iterable<IndexEntry> {
+  try {
+    return entriesOf(collection, id, revive(collection, body)).values()
+  } catch {
+    return []
+  }
+}
+
 /** The full name of the index a query uses. */
 export function indexOf(collection: Collection, query: Query): string {
   if (query.index !== 'id' && !Object.hasOwn(declared(collection).indexes, query.index))
@@ -144,7 +153,7 @@ function defaultsOf(collection: Collection): [string, () => unknown][] {
  * number.
  */
 export const drawVersion = (): Version => versionFrom(Math.floor(Math.random() * Number.MAX_SAFE_INTEGER))
-export const versionFrom = (kept: number): Version => String(kept) as Version
+export const versionFrom = (kept: number | string): Version => String(kept) as Version
 
 /** Undefined: it is damaged. */
 export function reviveEvent(cursor: string, body: string): Event | undefined {

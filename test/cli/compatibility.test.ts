@@ -6,18 +6,26 @@ import { run as program } from '../../src/cli/program.ts'
 import { configurationOf } from '../../src/config/configuration.ts'
 import type { SettingName } from '../../src/config/settings.ts'
 import { keyOf } from '../../src/config/sources.ts'
+import { storeOf } from '../../src/config/store.ts'
 import { questionFile } from '../../src/fleet/missions/notes.ts'
 import { eventually, ROOT } from '../kit/fleet.ts'
 import { call, twice } from '../kit/inside.ts'
 import { ledger } from '../kit/known.ts'
 import { aScene } from '../kit/scene.ts'
 
+const isOfTheStore = (name: string): boolean => /^(STORAGE_BACKEND|DATABASE_URL|POSTGRESQL_\w+)$/.test(name)
+
 test('every variable and key of other tools that is kept sets what it set there', async () => {
   const { fleet } = await aScene({ start: false })
   const file = join(fleet.fleet.home.path, 'fleet.toml')
   const { names, call, forgotten } = ledger(undefined, 'variable', 'key')
-  const samples: Record<string, string> = { default_agent: 'codex', claude_engine: 'sdk', allowed_repos: '/srv' }
-  for (const { name, kind, ours } of names) {
+  const samples: Record<string, string> = {
+    jwt_expires_in: '3600',
+    default_agent: 'codex',
+    claude_engine: 'sdk',
+    allowed_repos: '/srv',
+  }
+  for (const { name, kind, ours } of names.filter(each => !isOfTheStore(each.name))) {
     const sample = samples[ours!] ?? (/model|dir|cmd/.test(ours!) ? 'something' : '7')
     writeFileSync(file, kind === 'key' ? `${name} = ${/^\d+$/.test(sample) ? sample : JSON.stringify(sample)}\n` : '')
     const { settings, origins } = configurationOf(fleet.fleet.home.path, kind === 'key' ? {} : { [name]: sample })
@@ -25,6 +33,13 @@ test('every variable and key of other tools that is kept sets what it set there'
     expect(set.map(keyOf)).toEqual([ours])
     expect(String(settings[set[0]!])).toBe(sample)
     call(name)
+  }
+  const url = 'postgresql://u@h/d'
+  const said = { STORAGE_BACKEND: 'postgresql', POSTGRESQL_SCHEMA: 's', POSTGRESQL_POOL_SIZE: '3' }
+  for (const name of ['DATABASE_URL', 'POSTGRESQL_URL']) {
+    const chosen = storeOf({ path: fleet.root, storeFile: join(fleet.root, 'store.db') }, { ...said, [name]: url })
+    expect(chosen).toMatchObject({ engine: 'postgresql', url, schema: 's', poolSize: 3 })
+    call(name, ...Object.keys(said))
   }
   expect(forgotten()).toEqual([])
   writeFileSync(file, '')

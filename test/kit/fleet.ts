@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { z } from 'zod'
+import { storeOf } from '../../src/config/store.ts'
 import type { Event } from '../../src/domain/records/event.ts'
 import { liveSessions } from '../../src/fleet/dispatch/capacity.ts'
 import { type Fleet, makeFleet } from '../../src/fleet/fleet.ts'
@@ -14,7 +15,8 @@ import type { MissionDetail, MissionView } from '../../src/operations/views.ts'
 import { openHome } from '../../src/platform/home.ts'
 import { openKeys } from '../../src/platform/keys.ts'
 import { membersOf } from '../../src/runner/processes.ts'
-import { openStore, storeOf } from '../../src/store/index.ts'
+import { openStore } from '../../src/store/index.ts'
+import { aSchema } from '../../src/store/postgres/schema.testkit.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 export const NODE = join(ROOT, 'node_modules/node/bin/node')
@@ -65,8 +67,8 @@ export interface TestFleet {
 export async function aFleet(options: { env?: Record<string, string>; root?: string } = {}): Promise<TestFleet> {
   const root = options.root ?? realpathSync(mkdtempSync(join(tmpdir(), 'flotilla-test-')))
   const home = openHome(join(root, 'home'))
-  const store = await openStore(storeOf(home), { migrate: true })
-  const env = cleanEnvironment(root, options.env)
+  const env = cleanEnvironment(root, { ...(options.root ? {} : storeVariables()), ...options.env })
+  const store = await openStore(storeOf(home, env), { migrate: true })
   const fleet = makeFleet({ home, keys: openKeys(home), store, environment: env })
   /** Projects whose agent the test has chosen. */
   const haveAgent = new Set<string>()
@@ -192,6 +194,13 @@ function ofScripts(name: string, input: Asked, isScript: (project: string | unde
   // The planner of the kit proposes scripts too.
   if (name === 'plan_project' || name === 'start_loop') return { scripts: true, ...input } as Asked
   return input
+}
+
+/** With FLEET_TEST_STORE=postgres, each fleet has its records in a schema of its own on the server of the run. */
+function storeVariables(): Record<string, string> {
+  if (process.env.FLEET_TEST_STORE !== 'postgres') return {}
+  const { url, schema } = aSchema()
+  return { FLEET_STORE: url, POSTGRESQL_SCHEMA: schema! }
 }
 
 export function endProcess(pid: number): void {

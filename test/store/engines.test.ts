@@ -14,6 +14,7 @@ import { aRepository, type TestRepository } from '../../src/git/testkit.ts'
 import { openHome } from '../../src/platform/home.ts'
 import { memoryKeys } from '../../src/platform/keys.ts'
 import { openStore, type StoreSettings } from '../../src/store/index.ts'
+import { aSchema, SHARED } from '../../src/store/postgres/schema.testkit.ts'
 import { eventually } from '../kit/fleet.ts'
 import { aPlanner, COMPLETE, planOf } from '../kit/planner.ts'
 
@@ -22,6 +23,7 @@ const ENGINES: Record<string, (file: string) => StoreSettings> = {
   sqlite: file => ({ engine: 'sqlite', file }),
   memory: () => ({ engine: 'memory' }),
   'hostile memory': () => ({ engine: 'memory', hostile: { seed: 7 } }),
+  ...(SHARED && { postgresql: () => aSchema() }),
 }
 
 const ask = { operation: 'test', actor: 'person' }

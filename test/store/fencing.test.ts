@@ -12,6 +12,7 @@ import { aRepository, type TestRepository } from '../../src/git/testkit.ts'
 import { openHome } from '../../src/platform/home.ts'
 import { memoryKeys } from '../../src/platform/keys.ts'
 import { type Lease, LeaseLost, openStore, type StoreSettings, takeLease } from '../../src/store/index.ts'
+import { aSchema, SHARED } from '../../src/store/postgres/schema.testkit.ts'
 import { eventually } from '../kit/fleet.ts'
 import { aScene } from '../kit/scene.ts'
 
@@ -19,6 +20,7 @@ const ENGINES: Record<string, (file: string) => StoreSettings> = {
   sqlite: file => ({ engine: 'sqlite', file }),
   memory: () => ({ engine: 'memory' }),
   'hostile memory': () => ({ engine: 'memory', hostile: { seed: 11 } }),
+  ...(SHARED && { postgresql: () => aSchema() }),
 }
 const ask = { operation: 'test', actor: 'person' }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { identityOf } from '../../src/runner/processes.ts'
 import type { StoreSettings } from '../../src/store/index.ts'
+import { aSchema, SHARED } from '../../src/store/postgres/schema.testkit.ts'
 import { eventually, scaled } from '../kit/fleet.ts'
 import { call, report, surely, twice } from '../kit/inside.ts'
 import { aStage, type Stage } from '../kit/stage.ts'
@@ -14,10 +15,11 @@ import { aStage, type Stage } from '../kit/stage.ts'
 const FIRST = Number(process.env.FLEET_TEST_SEED ?? new Date().getUTCDate())
 const COUNT = Number(process.env.FLEET_TEST_SEEDS ?? scaled(1, 8))
 const SEEDS = Array.from({ length: COUNT }, (_, n) => FIRST + 31 * n)
-const ENGINES: [string, StoreSettings][] = SEEDS.flatMap(seed => [
-  [`hostile memory ${seed}`, { engine: 'memory', hostile: { seed } }],
-  [`silent memory ${seed}`, { engine: 'memory', hostile: { seed, silent: true } }],
+const ENGINES: [string, () => StoreSettings][] = SEEDS.flatMap(seed => [
+  [`hostile memory ${seed}`, () => ({ engine: 'memory', hostile: { seed } })],
+  [`silent memory ${seed}`, () => ({ engine: 'memory', hostile: { seed, silent: true } })],
 ])
+if (SHARED) ENGINES.push(['postgresql', aSchema])
 const STAND_IN = { PATH: `${join(import.meta.dirname, '../fixtures/hands')}:${process.env.PATH}` }
 /** An agent that takes messages, like the Claude client. */
 const SPOKEN_TO = { agent: 'claude' }
@@ -25,9 +27,9 @@ const SPOKEN_TO = { agent: 'claude' }
 const sessionsOf = async ({ fleet }: Stage, id: string) =>
   (await fleet.store.find('sessions', { index: 'mission', equals: [id], limit: 20 })).items.map(({ value }) => value)
 
-describe.each(ENGINES)('on %s', (_name, settings) => {
+describe.each(ENGINES)('on %s', (_name, settingsFor) => {
   test('a mission hands on two parts, waits for both and goes on with what they did', async () => {
-    const s = await aStage(settings, { FLEET_MAX_CONCURRENT: '1' })
+    const s = await aStage(settingsFor(), { FLEET_MAX_CONCURRENT: '1' })
     const told = join(s.root, 'told')
     const part = (name: string) => ({
       ...{ title: name, agent: 'shell' },
@@ -50,7 +52,7 @@ describe.each(ENGINES)('on %s', (_name, settings) => {
   })
 
   test('two questions are answered while the agent waits elsewhere, and it goes on with both answers', async () => {
-    const s = await aStage(settings)
+    const s = await aStage(settingsFor())
     const told = join(s.root, 'told')
     // An answer that comes at once is heard by the call itself.
     const asks = (question: string) => `${call('ask_human', { question, wait_seconds: 0 })} >> ${told}`
@@ -69,7 +71,7 @@ describe.each(ENGINES)('on %s', (_name, settings) => {
   })
 
   test('the stages of a workflow follow each other, and each reads what the one before did', async () => {
-    const s = await aStage(settings)
+    const s = await aStage(settingsFor())
     const stage = (name: string, prompt: string, ...depends_on: string[]) => ({
       name,
       prompt,
@@ -98,7 +100,7 @@ describe.each(ENGINES)('on %s', (_name, settings) => {
   })
 
   test('what is said to an agent is heard, also in its last moment', async () => {
-    const s = await aStage(settings, STAND_IN)
+    const s = await aStage(settingsFor(), STAND_IN)
     const held = s.gate('tool')
     const id = await s.mission(`write a.txt a\nwait ${held.file}`, SPOKEN_TO)
     await eventually('the tool runs', () => existsSync(`${held.file}.here`))
@@ -121,7 +123,7 @@ describe.each(ENGINES)('on %s', (_name, settings) => {
   })
 
   test('a budget that is spent starts nothing more, and what is spent is counted once', async () => {
-    const s = await aStage(settings, STAND_IN)
+    const s = await aStage(settingsFor(), STAND_IN)
     await s.call('update_project', { project_id: s.project.id, daily_budget_usd: 1 })
     const first = await s.mission('write a.txt a\nspend 2', SPOKEN_TO)
     // It may be stopped for its budget, or end before that.
@@ -143,7 +145,7 @@ describe.each(ENGINES)('on %s', (_name, settings) => {
   })
 
   test('a person takes a mission over and hands it back, and its agent goes on', async () => {
-    const s = await aStage(settings, STAND_IN)
+    const s = await aStage(settingsFor(), STAND_IN)
     const held = s.gate('never')
     const id = await s.mission(`write agent.txt agent\nthink ${held.file}`, SPOKEN_TO)
     await eventually('it thinks', () => existsSync(`${held.file}.here`))

@@ -16,7 +16,7 @@ export function addAbout(program: Command): void {
   does(doctor, async (cli, _, options) => {
     const { examine, repairStore } = await import('../doctor.ts')
     homeHere(cli.where, 'fleet doctor')
-    if (options.repair) repairStore(cli.where)
+    if (options.repair) await repairStore(cli.where)
     if (options.retry) await cli.ask('retry_faults', {})
     const findings = await examine(cli.where)
     if (cli.terminal.json) cli.terminal.data({ findings })

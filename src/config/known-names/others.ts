@@ -122,7 +122,9 @@ export const TEAM_TOOLS: KnownName[] = [
     'fleet up --port',
     'many programs are started with a PORT that is not meant for the fleet; the default port is the same, 3847',
   ),
-  ...notYet('claude-fleet', 'variable', ['STORAGE_BACKEND'], 'there is only SQLite yet'),
+  changed('claude-fleet', 'variable', 'STORAGE_BACKEND', 'sqlite or postgresql; anything else is refused'),
+  kept('claude-fleet', 'variable', 'DATABASE_URL', undefined, 'only with STORAGE_BACKEND=postgresql'),
+  ...all('claude-fleet', 'variable', 'POSTGRESQL_URL POSTGRESQL_SCHEMA POSTGRESQL_POOL_SIZE'),
   dropped('claude-fleet', 'variable', 'JWT_SECRET', 'the home has its own keys, published at /.well-known/jwks.json'),
   kept('claude-fleet', 'variable', 'JWT_EXPIRES_IN', 'jwt_expires_in', 'at most 24 h'),
   replaced(

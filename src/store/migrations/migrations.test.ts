@@ -4,6 +4,7 @@ import { Unfit } from '../../domain/errors.ts'
 import { LEASE, MIGRATED } from '../../domain/records/store.ts'
 import { openStore, type StoreSettings } from '../open.ts'
 import { Conflict, type Store, StoreOutdated } from '../port.ts'
+import { aSchema, SHARED } from '../postgres/schema.testkit.ts'
 import { aMission, insist } from '../samples.testkit.ts'
 import { aFolder } from '../sqlite/processes.testkit.ts'
 import { bringRecordsUpToDate, type Step } from './index.ts'
@@ -13,6 +14,7 @@ const ENGINES: Record<string, () => StoreSettings> = {
   sqlite: () => ({ engine: 'sqlite', file: join(aFolder(), 'store.db') }),
   memory: () => ({ engine: 'memory' }),
   'hostile memory': () => ({ engine: 'memory', hostile: { seed: ++seed } }),
+  ...(SHARED && { postgresql: () => aSchema() }),
 }
 
 describe.each(Object.entries(ENGINES))('on the %s engine', (_name, settings) => {

@@ -28,20 +28,15 @@ import {
   type PreparedWrite,
   prepareBatch,
   requireLimit,
-  requireSound,
-  revive,
-  reviveEvent,
   startOfReading,
   versionFrom,
 } from '../records.ts'
+import { type OnDamage, Soundness } from '../soundness.ts'
 import { missingFrom } from './examine.ts'
 import { BUSY_TIMEOUT_MS, patiently } from './patience.ts'
 import { Recall } from './recall.ts'
 import { bringUpToDate, MIGRATIONS, outdated, tableOf } from './schema.ts'
 import { Syncing } from './syncing.ts'
-
-/** More than a fleet has at work. Beyond it, records are checked again. */
-const MOST_SOUND = 50_000
 
 /** How often to look for commits of other processes, while there are some and somebody watches. */
 const LOOK_EVERY_MS = 40
@@ -55,10 +50,7 @@ interface Row {
 }
 
 /** Throws StoreOutdated when the store is missing or old and `migrate` is false. */
-export async function openSqlite(
-  file: string,
-  options: { migrate: boolean /** Called once for each record that cannot be read. */; onDamage?: OnDamage },
-): Promise<Store> {
+export async function openSqlite(file: string, options: { migrate: boolean; onDamage?: OnDamage }): Promise<Store> {
   requirePlain(file)
   requireRemembered(file)
   if (!options.migrate && !existsSync(file)) throw outdated(file, 0, MIGRATIONS.length)
@@ -76,8 +68,6 @@ export async function openSqlite(
     throw error
   }
 }
-
-export type OnDamage = (record: string) => void
 
 /** A file that says that the home has a store. If the store is then missing or empty, no new one is made. */
 const memoryOf = (file: string): string => `${file}.made`
@@ -123,19 +113,17 @@ class SqliteStore implements Store {
   readonly #hints = new Hints()
   readonly #apply: (batch: PreparedBatch) => void
   readonly #readEvents: (query: EventQuery, after: number | undefined) => EventPage
-  readonly unreadable = new Set<string>()
-  /** The version of each record that was last found to fit its schema. */
-  readonly #sound = new Map<string, number>()
-  readonly #damagedEvents = new Set<number>()
+  readonly unreadable: ReadonlySet<string>
+  readonly #soundness: Soundness
   readonly #recall = new Recall()
   readonly #syncing: Syncing
-  readonly #onDamage: OnDamage | undefined
   #lookout: Lookout | undefined
 
   constructor(db: Database.Database, syncing: Syncing, onDamage?: OnDamage) {
     this.#db = db
     this.#syncing = syncing
-    this.#onDamage = onDamage
+    this.#soundness = new Soundness(onDamage)
+    this.unreadable = this.#soundness.unreadable
     // Immediate, because a transaction that reads first and then wants to write could not be retried.
     this.#apply = db.transaction((batch: PreparedBatch) => this.#write(batch)).immediate
     this.#readEvents = db.transaction((query: EventQuery, after: number | undefined) =>
@@ -149,7 +137,7 @@ class SqliteStore implements Store {
       const known = this.#recall.at(this.#dataVersion()).record(name)
       if (known) return known as Stored<RecordOf<C>>
       const row = this.#row(collection, id)
-      if (!row && this.unreadable.size) this.unreadable.delete(name)
+      if (!row) this.#soundness.forget(name)
       const stored = row && this.#readable(collection, id, row)
       if (row && !stored) throw new Damaged(name, versionFrom(row.version))
       return stored
@@ -179,38 +167,16 @@ class SqliteStore implements Store {
   }
 
   #readable<C extends Collection>(collection: C, id: string, row: Row): Stored<RecordOf<C>> | undefined {
-    const name = `${collection}/${id}`
-    try {
-      const stored = this.#revived(collection, id, row)
-      if (this.unreadable.size) this.unreadable.delete(name)
-      return stored
-    } catch {
-      this.#damaged(name)
-      return undefined
-    }
+    return this.#soundness.readable(`${collection}/${id}`, () => this.#revived(collection, id, row))
   }
 
-  #damaged(name: string): void {
-    if (!this.unreadable.has(name)) this.#onDamage?.(name)
-    this.unreadable.add(name)
-  }
-
-  /** Each version of a record is checked once: what this process wrote was checked then. */
-  #revived<C extends Collection>(collection: C, id: string, { body, version }: Row): Stored<RecordOf<C>> {
+  #revived<C extends Collection>(collection: C, id: string, row: Row): Stored<RecordOf<C>> {
     const name = `${collection}/${id}`
+    const version = versionFrom(row.version)
     const known = this.#recall.record(name)
-    if (known?.version === versionFrom(version)) return known as Stored<RecordOf<C>>
-    const value = revive(collection, body)
-    if (this.#sound.get(name) !== version) {
-      requireSound(collection, value)
-      this.#trust(name, version)
-    }
-    return this.#recall.keep(name, { value, version: versionFrom(version) }, body.length)
-  }
-
-  #trust(name: string, version: number): void {
-    if (this.#sound.size >= MOST_SOUND) this.#sound.clear()
-    this.#sound.set(name, version)
+    if (known?.version === version) return known as Stored<RecordOf<C>>
+    const value = this.#soundness.value(collection, id, row)
+    return this.#recall.keep(name, { value, version }, row.body.length)
   }
 
   async commit(batch: Batch): Promise<void> {
@@ -287,7 +253,7 @@ class SqliteStore implements Store {
           ? `UPDATE ${table} SET version = ?, body = ? WHERE id = ?`
           : `INSERT INTO ${table} (version, body, id) VALUES (?, ?, ?)`,
       ).run(version, next.body, id)
-      this.#trust(`${collection}/${id}`, version)
+      this.#soundness.trust(`${collection}/${id}`, version)
     }
     this.#rewriteIndex(id, old, next?.entries ?? NOTHING)
   }
@@ -337,24 +303,13 @@ class SqliteStore implements Store {
     ).all(start, before, ...wanted.map(field => query[field]), query.limit)
     const full = rows.length === query.limit && !query.newest
     if (query.newest) rows.reverse()
-    const events = rows.flatMap(({ sequence, body }) => {
-      const event = reviveEvent(String(sequence), body)
-      if (!event) this.#damagedEvent(sequence)
-      return event ?? []
-    })
+    const events = this.#soundness.events(rows)
     return {
       events,
       cursor: String(full ? rows.at(-1)!.sequence : Math.min(kept.newest, before - 1)),
       // What a damaged event said is unknown, so that its reader has to look at the state.
       reset: reset || events.length < rows.length,
     }
-  }
-
-  /** It is reported once and left out. It keeps nobody from working, so it is not among the unreadable records. */
-  #damagedEvent(sequence: number): void {
-    if (this.#damagedEvents.has(sequence)) return
-    this.#damagedEvents.add(sequence)
-    this.#onDamage?.(`events/${sequence}`)
   }
 
   #kept(): { oldest: number; newest: number } {

@@ -1,19 +1,8 @@
 import Database from 'better-sqlite3'
 import { Unfit } from '../../domain/errors.ts'
 import { COLLECTIONS, type Collection } from '../collections.ts'
-import { entriesOf, revive, reviveEvent } from '../records.ts'
+import { Examination, type StoreHealth } from '../health.ts'
 import { countRecords, renewIndexes, tableOf } from './schema.ts'
-
-export interface StoreHealth {
-  /** The problems that SQLite itself finds. */
-  faults: string[]
-  /** Records that cannot be read, by collection and id. */
-  damaged: string[]
-  /** Collections that have fewer or more records than were written, in words. */
-  missing: string[]
-  /** Index entries that are missing or lead nowhere. */
-  indexes: number
-}
 
 interface Row {
   id: string
@@ -26,22 +15,21 @@ export function examineSqlite(file: string): StoreHealth {
   try {
     const checked = db.pragma('integrity_check(20)') as { integrity_check: string }[]
     const faults = checked.map(row => row.integrity_check).filter(text => text !== 'ok')
-    const damaged: string[] = []
-    const wanted = new Set<string>()
+    const examination = new Examination()
     for (const collection of Object.keys(COLLECTIONS) as Collection[])
-      for (const { id, body } of db.prepare(`SELECT id, body FROM ${tableOf(collection)}`).iterate() as Iterable<Row>)
-        try {
-          const record = COLLECTIONS[collection].schema.parse(revive(collection, body))
-          for (const identity of entriesOf(collection, id, record).keys()) wanted.add(identity)
-        } catch {
-          damaged.push(`${collection}/${id}`)
-        }
-    const events = db.prepare('SELECT sequence, body FROM events').iterate() as Iterable<{
-      sequence: number
-      body: string
-    }>
-    for (const { sequence, body } of events) if (!reviveEvent('', body)) damaged.push(`events/${sequence}`)
-    return { faults, damaged, missing: missingFrom(db), indexes: differing(db, wanted, damaged) }
+      for (const { id, body } of rowsOf<Row>(db, `SELECT id, body FROM ${tableOf(collection)}`))
+        examination.record(collection, id, body)
+    for (const { sequence, body } of rowsOf<{ sequence: number; body: string }>(
+      db,
+      'SELECT sequence, body FROM events',
+    ))
+      examination.event(sequence, body)
+    for (const { name, key, id } of rowsOf<{ name: string; key: Buffer; id: string }>(
+      db,
+      'SELECT name, key, id FROM index_entries',
+    ))
+      examination.entry(name, key, id)
+    return examination.found({ faults, missing: missingFrom(db) })
   } finally {
     db.close()
   }
@@ -66,18 +54,7 @@ export function missingFrom(
   )()
 }
 
-function differing(db: Database.Database, wanted: Set<string>, damaged: readonly string[]): number {
-  const unreadable = new Set(damaged.map(each => each.slice(each.indexOf('/') + 1)))
-  const entries = db.prepare('SELECT name, key, id FROM index_entries').iterate() as Iterable<{
-    name: string
-    key: Buffer
-    id: string
-  }>
-  let astray = 0
-  for (const { name, key, id } of entries)
-    if (!wanted.delete(`${name} ${key.toString('latin1')}`) && !unreadable.has(id)) astray++
-  return astray + wanted.size
-}
+const rowsOf = <T>(db: Database.Database, select: string): Iterable<T> => db.prepare(select).iterate() as Iterable<T>
 
 /**
  * Builds the indexes again from all readable records, and takes the number of records found as right. The caller holds

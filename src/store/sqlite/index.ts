@@ -1,5 +1,7 @@
 /** The SQLite engine: one file, and the lock of a home beside it. */
+
+export { fillSqlite, withContentsOf, withLastContentsOf } from './contents.ts'
 export { copySqlite } from './copy.ts'
-export { type OnDamage, openSqlite } from './engine.ts'
-export { examineSqlite, repairIndexes, type StoreHealth } from './examine.ts'
+export { openSqlite } from './engine.ts'
+export { examineSqlite, repairIndexes } from './examine.ts'
 export { DaemonInfo, isHeld, type Lock, readDaemon, takeLock } from './lock.ts'

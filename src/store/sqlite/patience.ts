@@ -7,6 +7,8 @@ import { Unavailable } from '../port.ts'
 export const BUSY_TIMEOUT_MS = 10
 const LONGEST_PAUSE_MS = 40
 const PATIENCE_MS = 15_000
+/** What a process is told that still has the file open. */
+export const MOVED = 'The records of this home were moved to another store.'
 
 const sqliteCode = (error: unknown): string => (error instanceof Database.SqliteError ? error.code : '')
 
@@ -42,6 +44,8 @@ export function explained(error: unknown): unknown {
     )
   if (error instanceof TypeError && error.message.includes('connection is not open'))
     return new Unavailable('The store is closed.', { try: 'fleet status', cause: error })
+  if (code === 'SQLITE_CONSTRAINT_TRIGGER' && (error as Error).message === MOVED)
+    return new StoreTrouble(MOVED, { try: 'Run the command again.', cause: error })
   if (code === 'SQLITE_FULL')
     return new StoreTrouble('The disk that holds the store is full; nothing was written.', {
       try: 'Free some space.',

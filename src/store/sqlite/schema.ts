@@ -3,7 +3,7 @@ import { Unfit } from '../../domain/errors.ts'
 import { MISSION_COUNTS } from '../../domain/records/fleet.ts'
 import { COLLECTIONS, type Collection, type RecordOf } from '../collections.ts'
 import { StoreOutdated } from '../port.ts'
-import { entriesOf, type IndexEntry, revive } from '../records.ts'
+import { readableEntries, revive } from '../records.ts'
 
 interface Row {
   id: string
@@ -91,15 +91,6 @@ export function renewIndexes(db: Database): void {
   for (const collection of Object.keys(COLLECTIONS) as Collection[])
     for (const { id, body } of db.prepare(`SELECT id, body FROM ${tableOf(collection)}`).all() as Row[])
       for (const { index, key } of readableEntries(collection, id, body)) insert.run(index, key, id)
-}
-
-/** A record that cannot be read gets no entry; `fleet doctor` finds it. */
-function readableEntries(collection: Collection, id: string, body: string): Iterable<IndexEntry> {
-  try {
-    return entriesOf(collection, id, revive(collection, body)).values()
-  } catch {
-    return []
-  }
 }
 
 /**
