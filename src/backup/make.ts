@@ -5,7 +5,7 @@ import { dirname, join, sep } from 'node:path'
 import { NotAllowed, NotFound } from '../domain/errors.ts'
 import { VERSION } from '../platform/version.ts'
 import { behindLinks } from '../platform/whole-files.ts'
-import { copySqlite } from '../store/index.ts'
+import { copySqlite, fillSqlite, type StoreSettings } from '../store/index.ts'
 import { contentsOf, LEFT_OUT, MANIFEST } from './contents.ts'
 import { takeInLive } from './live-places.ts'
 import { fingerprint, type Manifest } from './manifest.ts'
@@ -16,8 +16,9 @@ import { MOST_ENTRIES } from './unpack.ts'
  * Copies a home into one file while others work in it. The store comes first: a text is on disk before a record names
  * it, and transcripts only grow, so everything the copy of the store refers to is there when the files are copied.
  */
-export async function backUp(home: string, file: string, withTokens: boolean): Promise<Manifest> {
-  if (!existsSync(join(home, 'store.db'))) throw new NotFound('home with a store at', home, { try: 'fleet status' })
+export async function backUp(home: string, store: StoreSettings, file: string, withTokens: boolean): Promise<Manifest> {
+  if (store.engine === 'sqlite' && !existsSync(store.file))
+    throw new NotFound('home with a store at', home, { try: 'fleet status' })
   refuseToReplace(file)
   refuseWithin(home, file)
   // Beside the target file: there is room in that place, and the last step is a rename.
@@ -27,7 +28,7 @@ export async function backUp(home: string, file: string, withTokens: boolean): P
     const stage = join(work, 'home')
     mkdirSync(stage)
     await takeInLive(home)
-    await copySqlite(join(home, 'store.db'), join(stage, 'store.db'))
+    await copyOf(store, join(stage, 'store.db'))
     const { files, leftOut } = contentsOf(home, withTokens)
     requireRestorable(files.length)
     const manifest: Manifest = {
@@ -54,6 +55,14 @@ export async function backUp(home: string, file: string, withTokens: boolean): P
   } finally {
     rmSync(work, { recursive: true, force: true, maxRetries: 5 })
   }
+}
+
+/** Always a SQLite file, whichever engine has the records: a backup needs no other program to be restored. */
+async function copyOf(store: StoreSettings, to: string): Promise<void> {
+  if (store.engine === 'sqlite') return copySqlite(store.file, to)
+  if (store.engine === 'memory') throw new NotAllowed('A store in memory cannot be backed up.')
+  const { withContentsOfPostgres } = await import('../store/postgres/index.ts')
+  await withContentsOfPostgres(store, contents => fillSqlite(to, contents))
 }
 
 /** Readable by its owner only, and on disk before it gets its name. */

@@ -35,6 +35,7 @@ import { addSearch } from './commands/search.ts'
 import { addServer } from './commands/server.ts'
 import { addService } from './commands/service.ts'
 import { addSideProcesses } from './commands/side-processes.ts'
+import { addStore } from './commands/store.ts'
 import { addTakeover } from './commands/takeover.ts'
 import { addTalk } from './commands/talk.ts'
 import { addTeam } from './commands/team.ts'
@@ -98,6 +99,7 @@ const COMMANDS: readonly Added[] = [
   ['operate', 'worktree', program => addWorktree(program)],
   ['operate', 'config', program => addConfig(program)],
   ['operate', 'backup restore', program => addBackup(program)],
+  ['operate', 'store', program => addStore(program)],
   ['operate', 'phone device', program => addDevices(program)],
   ['operate', 'login logout whoami user role token', program => addPeople(program)],
   ['operate', 'audit', program => addAudit(program)],

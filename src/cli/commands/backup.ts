@@ -1,6 +1,7 @@
 import { constants, setPriority } from 'node:os'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
+import { storeOf } from '../../config/store.ts'
 import { type Cli, does } from '../command.ts'
 import { homeHere } from '../server.ts'
 import { size } from '../show.ts'
@@ -14,8 +15,10 @@ export function addBackup(program: Command): void {
   does(backup, async (cli, [file], options) => {
     const { backUp } = await import('../../backup/make.ts')
     makeWay()
+    const path = homeHere(cli.where, 'fleet backup')
+    const store = storeOf({ path, storeFile: join(path, 'store.db') }, cli.where.env)
     const to = resolve(cli.terminal.streams.cwd, file!)
-    const { files, ...manifest } = await backUp(homeHere(cli.where, 'fleet backup'), to, options.withTokens === true)
+    const { files, ...manifest } = await backUp(path, store, to, options.withTokens === true)
     const sizes = Object.values(files).map(each => each.bytes)
     const bytes = sizes.reduce((sum, each) => sum + each, 0)
     if (cli.terminal.json) {
