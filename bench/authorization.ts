@@ -9,7 +9,7 @@ import { operationNamed } from '../src/operations/index.ts'
 import type { Caller } from '../src/operations/operation.ts'
 import { openHome } from '../src/platform/home.ts'
 import { memoryKeys } from '../src/platform/keys.ts'
-import { openStore, storeOf } from '../src/store/index.ts'
+import { openStore } from '../src/store/index.ts'
 import { type Bench, median, ms, type Row } from './figure.ts'
 
 const PROJECTS = 50
@@ -26,7 +26,7 @@ const PERSON: Caller = {
 export const authorization: Bench = async scale => {
   const root = mkdtempSync(join(tmpdir(), 'flotilla-bench-'))
   const home = openHome(root)
-  const store = await openStore(storeOf(home), { migrate: true })
+  const store = await openStore({ engine: 'sqlite', file: home.storeFile }, { migrate: true })
   const fleet = makeFleet({ home, keys: memoryKeys(), store, environment: {} })
   try {
     for (let p = 0; p < PROJECTS; p++) {
