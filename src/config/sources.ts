@@ -1,6 +1,6 @@
 import { InvalidInput } from '../domain/errors.ts'
 import type { Unit } from '../domain/units.ts'
-import { SETTING_ALIASES } from './known-names/index.ts'
+import { OF_SETTINGS } from './known-names/of-settings.ts'
 import { type Given, SETTINGS, type SettingName, type Settings } from './settings.ts'
 
 /** The sources of settings, the weakest first. A project comes between the file and the environment. */
@@ -41,7 +41,7 @@ export function unitOf(name: SettingName): Unit | null {
 const BY_KEY = new Map(NAMES.map(name => [keyOf(name), name]))
 const BY_VARIABLE = new Map<string, SettingName>(NAMES.map(name => [SETTINGS[name].variable, name]))
 // Names from other tools come after our own names, so ours win.
-for (const { kind, name, ours } of SETTING_ALIASES) (kind === 'key' ? BY_KEY : BY_VARIABLE).set(name, BY_KEY.get(ours)!)
+for (const { kind, name, ours } of OF_SETTINGS) (kind === 'key' ? BY_KEY : BY_VARIABLE).set(name, BY_KEY.get(ours!)!)
 
 /** The setting with this key, ours or another tool's. */
 export function settingNamed(key: string): SettingName {

@@ -37,8 +37,6 @@ export const CODEFLEET: KnownName[] = [
     'extra_args',
     'agents are started with the arguments their adapters know; an empty list is accepted',
   ),
-  kept(FROM, 'variable', 'FLEET_DEFAULT_EXECUTOR', 'default_agent'),
-  kept(FROM, 'variable', 'FLEET_DEFAULT_MODEL', 'default_model'),
   replaced(
     FROM,
     'variable',
@@ -53,15 +51,10 @@ export const CODEFLEET: KnownName[] = [
     'model of a project or mission',
     'default_model is for all agents',
   ),
-  kept(FROM, 'variable', 'FLEET_DEFAULT_TIMEOUT', 'default_timeout', 'the default here is 7200 seconds'),
-  kept(FROM, 'variable', 'FLEET_MAX_CONCURRENT', 'max_concurrent'),
-  kept(FROM, 'variable', 'FLEET_MAX_SPAWN_DEPTH', 'max_spawn_depth'),
-  kept(FROM, 'variable', 'FLEET_ALLOWED_REPOS', 'allowed_repos'),
   replaced(FROM, 'variable', 'FLEET_BASE_DIR', 'FLEET_HOME', 'a folder of another tool is not used as a home'),
   ...['FLEET_RATE_LIMIT_MAX_RETRIES', 'FLEET_RATE_LIMIT_BASE_DELAY', 'FLEET_RATE_LIMIT_MAX_DELAY'].map(name =>
     dropped(FROM, 'variable', name, 'missions wait until the time their provider names'),
   ),
-  kept(FROM, 'variable', 'FLEET_STALE_TIMEOUT', 'stall_after', 'stall_policy says what happens then'),
   replaced(
     FROM,
     'variable',

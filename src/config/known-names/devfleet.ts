@@ -173,10 +173,6 @@ export const DEVFLEET: KnownName[] = [
     'FLEET_HOME',
     'the store is one file in a folder with transcripts and worktrees, and cannot be moved alone',
   ),
-  kept(FROM, 'variable', 'DEVFLEET_MAX_AGENTS', 'max_concurrent'),
-  kept(FROM, 'variable', 'DEVFLEET_ENGINE', 'claude_engine'),
-  kept(FROM, 'variable', 'DEVFLEET_CONTEXT_MODE_CMD', 'context_mode_cmd'),
-  kept(FROM, 'variable', 'DEVFLEET_PROJECTS_DIR', 'projects_dir'),
   dropped(
     FROM,
     'variable',

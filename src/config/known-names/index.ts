@@ -1,6 +1,7 @@
 import { CODEFLEET } from './codefleet.ts'
 import { DEVFLEET } from './devfleet.ts'
 import type { KnownName } from './name.ts'
+import { OF_SETTINGS } from './of-settings.ts'
 import { BEADS, TEAM_TOOLS } from './others.ts'
 
 export { KNOWN_TOOLS, type KnownName, type KnownTool, NAME_KINDS, type NameKind } from './name.ts'
@@ -10,10 +11,4 @@ export { KNOWN_TOOLS, type KnownName, type KnownTool, NAME_KINDS, type NameKind 
  * docs/compatibility.md is made from it. A test calls every kept or changed name as clients of the other tools do.
  * operations/aliases translates requests and answers.
  */
-export const KNOWN_NAMES: readonly KnownName[] = [...DEVFLEET, ...CODEFLEET, ...BEADS, ...TEAM_TOOLS]
-
-/** Names from other tools for our settings. */
-export const SETTING_ALIASES: readonly { kind: 'key' | 'variable'; name: string; ours: string }[] = KNOWN_NAMES.flatMap(
-  ({ kind, name, fate, ours }) =>
-    fate === 'kept' && ours && (kind === 'key' || kind === 'variable') ? [{ kind, name, ours }] : [],
-)
+export const KNOWN_NAMES: readonly KnownName[] = [...OF_SETTINGS, ...DEVFLEET, ...CODEFLEET, ...BEADS, ...TEAM_TOOLS]

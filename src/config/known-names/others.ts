@@ -29,10 +29,6 @@ export const BEADS: KnownName[] = [
     'fleet bd <args…>',
     'these beads become missions once fleet beads bridge --of-home runs, or the server does it (beads_bridges = home)',
   ),
-  kept('fleet (beads supervisor)', 'key', 'max_concurrent', 'max_concurrent', 'the default here is 4'),
-  kept('fleet (beads supervisor)', 'key', 'coder', 'default_agent', 'it has no default here, and cannot be shell'),
-  kept('fleet (beads supervisor)', 'key', 'model', 'default_model', 'here the client chooses by default'),
-  kept('fleet (beads supervisor)', 'key', 'context_pressure_threshold_pct', 'context_limit'),
   ...all('fleet (beads supervisor)', 'agent variable', 'FLEET_TASK_ID FLEET_TASK_DIR FLEET_ARTIFACT_DIR'),
   kept('fleet (beads supervisor)', 'file', 'plan and status', 'PLAN.md'),
   kept('fleet (beads supervisor)', 'file', 'knowledge', 'KNOWLEDGE.md'),
@@ -126,7 +122,6 @@ export const TEAM_TOOLS: KnownName[] = [
   kept('claude-fleet', 'variable', 'DATABASE_URL', undefined, 'only with STORAGE_BACKEND=postgresql'),
   ...all('claude-fleet', 'variable', 'POSTGRESQL_URL POSTGRESQL_SCHEMA POSTGRESQL_POOL_SIZE'),
   dropped('claude-fleet', 'variable', 'JWT_SECRET', 'the home has its own keys, published at /.well-known/jwks.json'),
-  kept('claude-fleet', 'variable', 'JWT_EXPIRES_IN', 'jwt_expires_in', 'at most 24 h'),
   replaced(
     'claude-fleet',
     'variable',
