@@ -50,7 +50,7 @@ export function livePage(): string {
       ['topic', 'what it brings'],
       Object.entries(TOPICS).map(([name, about]) => [code(name), cell(about)]),
     ),
-    'Other topics, such as `team:`, `member:` and `host:`, are refused: they do not exist yet.',
+    'Other topics, such as `member:` and `host:`, are refused: they do not exist yet.',
     '## What you send',
     ...messages(Said, true),
     '## What you are sent',

@@ -10,6 +10,7 @@ export interface Wanted {
   project_id?: string
   mission_id?: string
   session_id?: string
+  team_id?: string
   kinds?: readonly string[]
   /** See `isBy`. */
   actor?: string
@@ -25,9 +26,10 @@ interface Happened {
 }
 
 const isWanted =
-  ({ session_id, kinds, actor }: Wanted) =>
+  ({ session_id, team_id, kinds, actor }: Wanted) =>
   (event: Event): boolean =>
     (session_id === undefined || event.session_id === session_id) &&
+    (team_id === undefined || event.data.team === team_id) &&
     (kinds === undefined || kinds.includes(event.kind)) &&
     (actor === undefined || isBy(event, actor))
 

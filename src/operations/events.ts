@@ -4,6 +4,7 @@ import { Event, EventKind } from '../domain/records/event.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { happenedAfter, happenedBefore, type Wanted } from '../fleet/history.ts'
 import { lookUp } from '../fleet/records.ts'
+import { lookUpTeam } from '../fleet/teams/teams.ts'
 import { followEvents } from '../fleet/transcripts/follow.ts'
 import { Paging, ProjectRef, Ref } from './inputs.ts'
 import { query, stream } from './operation.ts'
@@ -13,6 +14,7 @@ const Filters = {
   project_id: ProjectRef.optional(),
   mission_id: Ref.optional(),
   session_id: Ref.optional(),
+  team_id: Ref.optional().describe('a team, by id or name'),
   kinds: z.array(EventKind).min(1).max(100).optional().describe('only these'),
   actor: z
     .string()
@@ -55,23 +57,31 @@ export const events = [
     mcp: false,
     summary: 'Follow events, from now or from a cursor',
     http: 'GET /api/events/stream',
-    input: z.object({ project_id: ProjectRef.optional(), mission_id: Ref.optional(), after: z.string().optional() }),
+    input: z.object({
+      project_id: ProjectRef.optional(),
+      mission_id: Ref.optional(),
+      team_id: Filters.team_id,
+      after: z.string().optional(),
+    }),
     output: z.record(z.string(), z.unknown()),
-    run: async function* ({ fleet, signal }, { project_id, mission_id, after }) {
-      const wanted = await named(fleet, { project_id, mission_id })
-      yield* followEvents(fleet, { project: wanted.project_id, mission: wanted.mission_id, after, signal })
+    run: async function* ({ fleet, signal }, { project_id, mission_id, team_id, after }) {
+      const wanted = await named(fleet, { project_id, mission_id, team_id })
+      const { project_id: project, mission_id: mission, team_id: team } = wanted
+      yield* followEvents(fleet, { project, mission, team, after, signal })
     },
   }),
 ]
 
 /** Resolves shortened ids. A session's events are found through its mission, which has an index. */
-async function named(fleet: Fleet, { project_id, mission_id, session_id, ...rest }: Wanted): Promise<Wanted> {
+async function named(fleet: Fleet, { project_id, mission_id, session_id, team_id, ...rest }: Wanted): Promise<Wanted> {
+  const team = team_id === undefined ? undefined : (await lookUpTeam(fleet, team_id)).value
   const session = session_id === undefined ? undefined : (await lookUp(fleet, 'sessions', session_id)).value
   const mission = mission_id === undefined ? undefined : (await lookUp(fleet, 'missions', mission_id)).value.id
   return {
     ...rest,
     session_id: session?.id,
     mission_id: mission ?? session?.mission_id,
-    project_id: project_id && (await lookUp(fleet, 'projects', project_id)).value.id,
+    team_id: team?.id,
+    project_id: project_id ? (await lookUp(fleet, 'projects', project_id)).value.id : team?.project_id,
   }
 }

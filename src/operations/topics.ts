@@ -13,6 +13,7 @@ export const TOPICS = {
   fleet: 'every event of the fleet',
   'project:<id>': 'the events of a project',
   'mission:<id>': 'the events of a mission',
+  'team:<id>': 'the events of a team: its members and its mail',
   'session:<id>': 'the transcript of a session as it grows, from its beginning; the last event is `end`',
   'claude-fleet': 'events with the names and shapes of claude-fleet, and the text that agents print',
 } as const
@@ -37,8 +38,12 @@ export interface Topic {
 const OF_RECORDS = {
   project: ['projects', id => ({ stream_events: { project_id: id }, get_project: { project_id: id } })],
   mission: ['missions', id => ({ stream_events: { mission_id: id }, get_mission: { mission_id: id } })],
+  team: ['teams', id => ({ stream_events: { team_id: id }, get_team: { team_id: id } })],
   session: ['sessions', id => ({ stream_session: { session_id: id } })],
-} as const satisfies Record<string, ['projects' | 'missions' | 'sessions', (id: string) => Record<string, Input>]>
+} as const satisfies Record<
+  string,
+  ['projects' | 'missions' | 'sessions' | 'teams', (id: string) => Record<string, Input>]
+>
 
 /**
  * Decides whether a caller may follow a topic. It asks `authorize` about the operations that show the same, with the
@@ -47,7 +52,7 @@ const OF_RECORDS = {
 export async function authorizeTopic(asker: Asker, name: string): Promise<Topic> {
   if (name === 'fleet') return shownBy(asker, name, { stream_events: {} })
   if (name === 'claude-fleet') return asClaudeFleet(asker, name)
-  const [, kind, ref] = /^(project|mission|session):(.{1,120})$/.exec(name) ?? []
+  const [, kind, ref] = /^(project|mission|session|team):(.{1,120})$/.exec(name) ?? []
   if (!kind || !ref) throw new NotFound('topic', name, { try: `Topics are ${Object.keys(TOPICS).join(', ')}.` })
   const [collection, asks] = OF_RECORDS[kind as keyof typeof OF_RECORDS]
   const { value } = await lookUp(await requireAll(asker, asks(ref)), collection, ref)

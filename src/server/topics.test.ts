@@ -73,6 +73,20 @@ test('topics bring their events with cursors, and a cursor continues behind it',
   expect(reader.heard.filter(({ data }) => data?.cause === 'later')).toHaveLength(1)
 })
 
+test('a team has a topic of its own', async () => {
+  const world = await aWorld()
+  const mission = await aMission(world)
+  const team = await world.ask('POST', '/api/teams', { body: { project_id: mission.project_id, name: 'crew' } })
+  const reader = world.reader()
+  reader.say({ type: 'subscribe', topics: [`team:${team.json.id.slice(0, 8)}`] })
+  const topic = `team:${team.json.id}`
+  await reader.hears({ type: 'subscribed', topics: { 0: { topic } } })
+  await happens(world.fleet, { project_id: mission.project_id, mission_id: mission.id, cause: 'not of the team' })
+  await world.ask('PUT', `/api/teams/${team.json.id}`, { body: { paused: true } })
+  const event = await reader.hears({ type: 'event' })
+  expect(event).toMatchObject({ topic, kind: 'team_changed', data: { data: { team: team.json.id } } })
+})
+
 test('a topic that is unknown, or a cursor that is none, is refused in words, and the connection stays', async () => {
   const { reader: make } = await aWorld()
   const reader = make()

@@ -165,7 +165,13 @@ export const startOf = (directory: string, asked: Position | undefined): Positio
 /** The events of the fleet, from now or after a cursor, without gaps or repeats. */
 export async function* followEvents(
   fleet: Fleet,
-  { project, mission, after, signal }: { project?: string; mission?: string; after?: string; signal: AbortSignal },
+  {
+    project,
+    mission,
+    team,
+    after,
+    signal,
+  }: { project?: string; mission?: string; team?: string; after?: string; signal: AbortSignal },
 ): AsyncGenerator<Item<Event | Record<string, never>>> {
   let cursor = after ?? (await fleet.store.tail())
   const bell = new Bell(signal)
@@ -176,7 +182,9 @@ export async function* followEvents(
       const page = await fleet.store.events({ after: cursor, limit: PAGE, project_id: project, mission_id: mission })
       cursor = page.cursor
       if (page.reset) yield { cursor, kind: 'reset', data: {} }
-      for (const event of page.events) yield { cursor: event.cursor, kind: event.kind, data: event }
+      for (const event of page.events)
+        if (team === undefined || event.data.team === team)
+          yield { cursor: event.cursor, kind: event.kind, data: event }
       if (page.events.length === PAGE) continue
       if (await bell.isQuiet()) yield { cursor, kind: 'ping', data: {} }
     }
