@@ -103,6 +103,15 @@ test('an agent that goes on is told that a person took part, and what they say',
   )
 })
 
+test('what the agent had not heard when it was stopped is told with the words of the person', async () => {
+  const images = ['a'.repeat(64)]
+  const { fleet } = await finished(taken({ message: { inline: 'Mind the tide.', images } }))
+  const { value } = await handBackMission(fleet, ask, 'm1', { next: 'resume', message: 'I fixed the pier.' })
+  const { message } = value.taken_over!
+  expect(await fleet.blobs.read(message!)).toMatch(/hands both back to you[^]*Mind the tide\.[^]*I fixed the pier\./)
+  expect(message!.images).toEqual(images)
+})
+
 test('a terminal that is gone is noticed once', async () => {
   const { fleet, mission, told } = await finished(taken(), { status: 'running' })
   await looked(fleet)

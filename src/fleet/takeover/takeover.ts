@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { NotAllowed, WrongState } from '../../domain/errors.ts'
 import type { Mission, TakenOver } from '../../domain/records/mission.ts'
 import { conversationOf, type Session } from '../../domain/records/session.ts'
+import type { Told } from '../../domain/records/told.ts'
 import * as takeover from '../../domain/rules/takeover.ts'
 import { pushGuardEnvironment } from '../../git/index.ts'
 import { sessionToken } from '../../platform/tokens.ts'
@@ -9,6 +10,7 @@ import { isAlive } from '../../runner/processes.ts'
 import type { Stored } from '../../store/index.ts'
 import { type Ask, changeMission } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
+import { withImages } from '../missions/images.ts'
 import { sideProcessesIn } from '../previews/processes.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 import { current } from '../records.ts'
@@ -57,9 +59,8 @@ export async function handBackMission(
   id: string,
   wish: { next: takeover.Then; message?: string; terminal?: Terminal },
 ): Promise<Stored<Mission>> {
-  const message = await wordsFor(fleet, wish)
-  return changeMission(fleet, id, ask, (mission, by) => {
-    const { terminal, page } = takeover.requireTaken(mission)
+  return changeMission(fleet, id, ask, async (mission, by) => {
+    const { terminal, page, message: unheard } = takeover.requireTaken(mission)
     // Whoever may take it over in a page may hand it back there too, by the server that holds it.
     const isHeldHere = page && terminal.pid === process.pid && isAlive(terminal)
     const isTheirs = isHeldHere || (wish.terminal?.pid === terminal.pid && wish.terminal.started === terminal.started)
@@ -73,15 +74,24 @@ export async function handBackMission(
       throw new NotAllowed(`Mission ${id} is still open in a terminal: process ${terminal.pid}.`, {
         try: 'Leave the client there, or end that process.',
       })
-    return takeover.handBack(mission, wish.next, message, by)
+    return takeover.handBack(mission, wish.next, await wordsFor(fleet, wish, unheard), by)
   })
 }
 
 const GO_ON =
   'A person has taken part in this conversation and worked in the worktree, and hands both back to you. Look at what changed, and go on with your mission.'
 
-const wordsFor = (fleet: Fleet, { next, message }: { next: takeover.Then; message?: string }) =>
-  next === 'resume' ? fleet.blobs.keep([GO_ON, message].filter(Boolean).join('\n\n')) : null
+/** `unheard`: what the agent had not heard when it was stopped. */
+async function wordsFor(
+  fleet: Fleet,
+  { next, message }: { next: takeover.Then; message?: string },
+  unheard: Told | null,
+): Promise<Told | null> {
+  if (next !== 'resume') return null
+  const before = unheard && (await fleet.blobs.read(unheard))
+  const words = await fleet.blobs.keep([GO_ON, before, message].filter(Boolean).join('\n\n'))
+  return withImages(words, unheard?.images ?? [])
+}
 
 export interface Opened {
   argv: readonly string[]
