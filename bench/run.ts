@@ -12,6 +12,7 @@ import { history } from './history.ts'
 import { idle } from './idle.ts'
 import { large } from './large.ts'
 import { live } from './live.ts'
+import { mail } from './mail.ts'
 import { packages } from './packages.ts'
 import { page } from './page.ts'
 import { search } from './search.ts'
@@ -34,6 +35,7 @@ const BENCHES: Record<string, Bench> = {
   packages,
   search,
   authorization,
+  mail,
   large,
 }
 /** These run only when they are named. */
