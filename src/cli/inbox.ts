@@ -19,10 +19,22 @@ export interface QuestionView {
   answer: { decision: Decision } | null
 }
 
+interface WaitingMail {
+  id: string
+  team: string
+  subject: string
+  body: string
+  needs: 'none' | 'ack' | 'reply' | 'decision'
+  project_id: string
+  from: { handle: string }
+  deliveries: { to: string; held: string | null }[]
+}
+
 interface Inbox {
   questions: QuestionView[]
   missions: MissionView[]
   plans: { id: string; goal: string; project_id: string }[]
+  mail: WaitingMail[]
   failures: MissionView[]
   count: number
 }
@@ -69,7 +81,13 @@ export async function showInbox(cli: Cli): Promise<number | undefined> {
       next: [`fleet plan show ${shortId(id)}, then fleet plan approve ${shortId(id)}`],
     })),
   )
-  const more = inbox.count - inbox.questions.length - inbox.missions.length - inbox.plans.length
+  section(
+    cli,
+    'Mail',
+    inbox.mail.map(mail => mailItem(mail, projectOf(mail.project_id))),
+  )
+  const listed = [inbox.questions, inbox.missions, inbox.plans, inbox.mail].reduce((sum, { length }) => sum + length, 0)
+  const more = inbox.count - listed
   if (more > 0) terminal.note(`and ${more} more`)
   if (inbox.count === 0) terminal.print('Nothing waits for you.')
   section(cli, 'Recent failures', inbox.failures.filter(({ id }) => !shown.has(id)).map(mission))
@@ -102,6 +120,21 @@ const missionItem = ({ id, title, status, status_reason }: MissionView, project:
   next: status_reason?.try ? [status_reason.try] : [],
 })
 
+function mailItem(
+  { id, team, subject, body, needs, from, deliveries }: WaitingMail,
+  project: string | undefined,
+): Item {
+  const title = `${from.handle} of ${team}: ${subject || titleOf(body)}`
+  const held = deliveries[0]?.held
+  const call = (operation: string, more: object = {}): string[] => [
+    `fleet call ${operation} '${JSON.stringify({ mail_id: shortId(id), ...more })}'`,
+  ]
+  if (held) return { id, title, project, about: [held], next: call('release_mail') }
+  const isAsked = needs === 'reply' || needs === 'decision'
+  const next = isAsked ? call('reply_mail', { body: '<answer>' }) : call('ack_mail')
+  return { id, title, project, about: subject ? [titleOf(body)] : [], next }
+}
+
 const INDENT = '  '
 
 function section({ terminal }: Cli, heading: string, items: readonly Item[]): void {
@@ -119,13 +152,13 @@ function section({ terminal }: Cli, heading: string, items: readonly Item[]): vo
 /** The missions that ask, and the names of all projects in the inbox. */
 async function namesFor(
   cli: Cli,
-  { questions, missions, plans, failures }: Inbox,
+  { questions, missions, plans, mail, failures }: Inbox,
 ): Promise<{ missions: Map<string, MissionView>; projects: Map<string, string> }> {
   const ids = [...new Set(questions.map(({ mission_id }) => mission_id))]
   const asking = ids.length
     ? (await cli.ask<{ missions: MissionView[] }>('list_missions', { ids, limit: ids.length })).missions
     : []
-  const isAnything = missions.length + asking.length + plans.length + failures.length > 0
+  const isAnything = [missions, asking, plans, mail, failures].some(({ length }) => length > 0)
   const { projects } = isAnything
     ? await cli.ask<{ projects: { id: string; name: string }[] }>('list_projects', { limit: 500 })
     : { projects: [] }

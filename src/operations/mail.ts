@@ -2,38 +2,23 @@ import * as z from 'zod'
 import { Forbidden, NotFound } from '../domain/errors.ts'
 import { Timestamp } from '../domain/ids.ts'
 import {
-  Delivery,
+  type Delivery,
   MAX_MAIL_CHARS,
   MAX_MAIL_SUBJECT,
-  Mail,
   MOST_MEMBERS,
   Needs,
   PRIORITIES,
 } from '../domain/records/team.ts'
-import type { Fleet } from '../fleet/fleet.ts'
 import { current, lookUp } from '../fleet/records.ts'
 import * as post from '../fleet/teams/mail.ts'
 import { isPerson } from './authorize.ts'
 import { actorOf, Paging, Ref } from './inputs.ts'
+import { DeliveryView, deliveryView, MailView, mailView } from './mail-view.ts'
 import { type Context, command, query } from './operation.ts'
 import { addressesGroup, knownIn, memberIn, requireBroadcaster, teamOf } from './team-callers.ts'
 
 const TeamRef = Ref.optional().describe('a team; default: your own, or the only one')
 const MailRef = Ref.describe('the id of a message')
-
-const DeliveryView = Delivery.omit({
-  team_id: true,
-  project_id: true,
-  from: true,
-  escalated: true,
-  order: true,
-}).extend({
-  to: z.string().describe('the name of the recipient'),
-})
-const MailView = Mail.omit({ body: true, order: true }).extend({
-  body: z.string(),
-  deliveries: z.array(DeliveryView),
-})
 
 const Body = z.string().min(1).max(MAX_MAIL_CHARS)
 const Letter = z.object({
@@ -46,25 +31,6 @@ const Letter = z.object({
   ),
   wake: z.boolean().default(false).describe('wake an idle member even though nothing is needed of it'),
 })
-
-async function mailView(
-  fleet: Fleet,
-  { order: _, ...mail }: Mail,
-  known?: readonly Delivery[],
-): Promise<z.infer<typeof MailView>> {
-  const deliveries = known ?? (await post.deliveriesOf(fleet, mail.id))
-  return {
-    ...mail,
-    body: await fleet.blobs.read(mail.body),
-    deliveries: await Promise.all(deliveries.map(delivery => deliveryView(fleet, delivery))),
-  }
-}
-
-async function deliveryView(fleet: Fleet, delivery: Delivery): Promise<z.infer<typeof DeliveryView>> {
-  const { team_id: _, project_id: __, from: ___, escalated: ____, order: _____, ...shown } = delivery
-  const member = (await fleet.store.get('members', delivery.member_id))?.value
-  return { ...shown, to: member?.handle ?? delivery.member_id }
-}
 
 /** A message of a team that the caller belongs to, or may see. */
 async function mailOf(context: Context, ref: string) {
@@ -186,16 +152,17 @@ export const mail = [
     input: z.object({
       team_id: TeamRef,
       filter: z.enum(['unread', 'all']).default('unread'),
+      thread: Ref.optional().describe('only messages of this conversation'),
       mark_read: z.boolean().default(true).describe('from then on the messages count as heard'),
       ...Paging,
     }),
     output: z.object({ messages: z.array(MailView), cursor: z.string().optional() }),
-    run: async (context, { team_id, filter, mark_read, limit, cursor }) => {
+    run: async (context, { team_id, filter, thread, mark_read, limit, cursor }) => {
       const team = await teamOf(context, team_id)
       const reader = await knownIn(context, team)
       if (!reader) return { messages: [] }
       const session = context.caller.kind === 'session' ? context.caller.session_id : null
-      const wanted = { unread: filter === 'unread', limit, cursor, mark: mark_read, session }
+      const wanted = { unread: filter === 'unread', thread, limit, cursor, mark: mark_read, session }
       const page = await post.fetchMail(context.fleet, reader, wanted)
       const messages = page.items.map(({ mail: each, delivery }) => mailView(context.fleet, each, [delivery]))
       return { messages: await Promise.all(messages), ...(page.cursor && { cursor: page.cursor }) }

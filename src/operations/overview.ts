@@ -10,6 +10,7 @@ import { viewOf } from '../fleet/people/view.ts'
 import { fleetState } from '../fleet/records.ts'
 import { isToReview } from '../fleet/review/reviews.ts'
 import { isPrincipal, reachFor } from './authorize.ts'
+import { actorOf } from './inputs.ts'
 import { type Caller, query } from './operation.ts'
 import { Budgets, budgetsOf } from './spending.ts'
 import { ProviderView } from './system.ts'
@@ -31,9 +32,13 @@ export const overview = [
       missions: z.record(z.string(), z.number().int()).describe('the count for each status'),
       needs_you: z
         .object({
-          count: z.number().int().describe('questions, plans, reviews and stuck missions: the same count as the inbox'),
+          count: z
+            .number()
+            .int()
+            .describe('questions, plans, reviews, stuck missions and mail: the same count as the inbox'),
           questions: z.number().int(),
           plans: z.number().int(),
+          mail: z.number().int().describe('messages of teams to you, or held back'),
           reviews: z.number().int().describe('finished work, including conflicts'),
           conflicts: z.number().int(),
           stuck: z.number().int().describe('cannot continue for another reason, such as a limit'),
@@ -55,12 +60,13 @@ export const overview = [
         .int()
         .describe('how many records were found that cannot be read; no list includes them'),
     }),
-    run: async ({ fleet, caller }) => {
+    run: async context => {
+      const { fleet, caller } = context
       const day = dayOf(fleet.now())
       const [state, { counts }, needs_you, live, ended, spent_today, providers, faults] = await Promise.all([
         fleetState(fleet),
         missionCounts(fleet),
-        needsYou(fleet),
+        needsYou(fleet, actorOf(context)),
         liveSessions(fleet),
         fleet.store.find('missions', { index: 'ended', from: day, newestFirst: true, limit: MOST_LOOKED_AT }),
         budgetsOf(withCosts(fleet, caller)),
@@ -96,13 +102,14 @@ function withCosts(fleet: Fleet, caller: Caller): Fleet {
   return reach === 'fleet' ? fleet : viewOf(fleet.view?.whole ?? fleet, reach)
 }
 
-async function needsYou(fleet: Fleet) {
-  const waiting = await waitingForPerson(fleet)
+async function needsYou(fleet: Fleet, actor: string) {
+  const waiting = await waitingForPerson(fleet, actor)
   const reviews = waiting.missions.filter(isToReview)
   return {
     count: countOf(waiting),
     questions: waiting.questions.length,
     plans: waiting.plans.length,
+    mail: waiting.mail.length,
     reviews: reviews.length,
     conflicts: reviews.filter(({ status_reason }) => status_reason?.code === 'conflict').length,
     stuck: waiting.missions.length - reviews.length,

@@ -17,7 +17,7 @@ import { countWorktrees } from '../fleet/worktrees/worktrees.ts'
 import { VERSION } from '../platform/version.ts'
 import { sandboxState } from '../runner/sandbox.ts'
 import { isHeld, readDaemon } from '../store/index.ts'
-import { ask, Ref } from './inputs.ts'
+import { actorOf, ask, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
 import { Cleaned, SessionView, sessionView } from './views.ts'
 
@@ -106,7 +106,8 @@ export const system = [
         })
         .describe('disk_use has more'),
     }),
-    run: async ({ fleet }) => {
+    run: async context => {
+      const { fleet } = context
       const [state, { counts }, live, used, providers, waiting, faults] = await Promise.all([
         fleetState(fleet),
         missionCounts(fleet),
@@ -114,7 +115,7 @@ export const system = [
         // It is measured for the whole home, so it would tell how much others do.
         fleet.view ? undefined : quickUse(fleet),
         providersOf(fleet),
-        waitingForPerson(fleet),
+        waitingForPerson(fleet, actorOf(context)),
         faultsOf(fleet),
       ])
       const daemon = isHeld(fleet.home.path) ? readDaemon(fleet.home.path) : undefined

@@ -12,7 +12,8 @@ import { current, lookUp } from '../fleet/records.ts'
 import { untilSeen } from '../fleet/watching.ts'
 import { requireRuleMaker } from './approvals.ts'
 import { requireMay } from './authorize.ts'
-import { ask, Paging, Ref } from './inputs.ts'
+import { actorOf, ask, Paging, Ref } from './inputs.ts'
+import { MailView, mailView } from './mail-view.ts'
 import { command, query } from './operation.ts'
 import { PlanSummary, planSummary } from './plans.ts'
 import { MissionView, missionViews } from './views.ts'
@@ -105,23 +106,33 @@ export const talk = [
     may: 'missions.read',
     mcp: 'talk',
     summary:
-      'List what waits for a person: questions of agents, plans to decide, work to review, stuck missions; and recent failures',
+      'List what waits for a person: questions of agents, plans to decide, work to review, stuck missions, mail to you; and recent failures',
     http: 'GET /api/inbox',
     input: z.object({ limit: Paging.limit }),
     output: z.object({
       questions: z.array(QuestionView),
       missions: z.array(MissionView),
       plans: z.array(PlanSummary),
+      mail: z
+        .array(MailView.extend({ team: z.string().describe('its name') }))
+        .describe('messages of teams: to you and not yet read or answered, or held back until a person releases them'),
       failures: z.array(MissionView).describe('recent failures, newest first; they are not counted'),
       count: z.number().int().describe('everything that waits, also beyond the limit'),
     }),
-    run: async ({ fleet }, { limit }) => {
-      const waiting = await waitingForPerson(fleet)
-      const { questions, missions, plans, failures } = waiting
+    run: async (context, { limit }) => {
+      const { fleet } = context
+      const waiting = await waitingForPerson(fleet, actorOf(context))
+      const { questions, missions, plans, mail, failures } = waiting
       return {
         questions: await Promise.all(questions.slice(0, limit).map(question => questionView(fleet, question))),
         missions: await missionViews(fleet, missions.slice(0, limit)),
         plans: plans.slice(0, limit).map(planSummary),
+        mail: await Promise.all(
+          mail.slice(0, limit).map(async each => ({
+            ...(await mailView(fleet, each.mail, [each.delivery])),
+            team: each.team,
+          })),
+        ),
         failures: await missionViews(fleet, failures.slice(0, limit)),
         count: countOf(waiting),
       }

@@ -6,7 +6,7 @@ import { MEMBER_STATES, stateOf } from '../domain/rules/member-state.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { lookUp } from '../fleet/records.ts'
 import { addMember, changeMember, dismissMember, lookUpMember } from '../fleet/teams/members.ts'
-import { changeTeam, createTeam, deleteTeam, lookUpTeam, membersOf, teamsOf } from '../fleet/teams/teams.ts'
+import { changeTeam, createTeam, deleteTeam, lookUpTeam, membersOf, spentBy, teamsOf } from '../fleet/teams/teams.ts'
 import { ask, given, ProjectRef, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
 import { missionOf, teamOf } from './team-callers.ts'
@@ -25,7 +25,10 @@ const TeamSummary = Team.omit({ roster: true }).extend({
   agents: z.number().int(),
   people: z.number().int(),
 })
-const TeamView = TeamSummary.extend({ members: z.array(MemberView) })
+const TeamView = TeamSummary.extend({
+  spent_usd: z.number().describe('by all its members, also those that were dismissed'),
+  members: z.array(MemberView),
+})
 const MemberDetail = MemberView.extend({ charter: z.string().describe('its standing instructions') })
 
 const summaryOf = ({ roster, ...team }: Team): z.infer<typeof TeamSummary> => ({
@@ -232,6 +235,7 @@ export const teams = [
 ]
 
 async function teamView(fleet: Fleet, team: Team): Promise<z.infer<typeof TeamView>> {
-  const members = await membersOf(fleet, team)
-  return { ...summaryOf(team), members: await Promise.all(members.map(member => memberView(fleet, member))) }
+  const [members, spent_usd] = await Promise.all([membersOf(fleet, team), spentBy(fleet, team)])
+  const views = members.map(member => memberView(fleet, member))
+  return { ...summaryOf(team), spent_usd, members: await Promise.all(views) }
 }

@@ -56,9 +56,14 @@ async function aBusyFleet(): Promise<{ scene: Scene; ids: Record<string, string>
     unchecked: true,
     max_budget_usd: 5,
   })
+  const team = await call('create_team', { project_id: project.id, name: 'crew', description: 'They keep it afloat' })
+  const script = 'cat "$FLEET_MAIL_FILE"'
+  await call('add_member', { team_id: team.id, handle: 'bosun', role: 'team-lead', agent: 'shell', charter: script })
+  await call('send_mail', { team_id: team.id, to: 'bosun', body: 'Is she dry?', needs: 'reply' })
   return {
     scene,
     ids: {
+      team_id: team.id,
       mission_id: review.id,
       session_id: sewing.sessions[0]!.id,
       project_id: project.id,

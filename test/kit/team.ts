@@ -41,6 +41,7 @@ export async function aTeam({ fleet, project }: Scene, handles: readonly string[
   return {
     team,
     add,
+    script,
     /** A script that does not stop talking to another member. */
     chatter: (other: string) => `'${NODE}' '${WORKER}' '${journal}' ${other} && echo done`,
     show,

@@ -18,6 +18,7 @@ import {
   Share2,
   ShieldCheck,
   Users,
+  UsersRound,
   Workflow,
 } from 'lucide-react'
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
@@ -74,6 +75,7 @@ export const MORE: readonly Station[] = [
     key: 'p',
     needs: ['list_projects'],
   }),
+  station('Teams', UsersRound, '/teams', () => import('./pages/teams/index.tsx'), { key: 't', needs: ['list_teams'] }),
   station('Plans', Network, '/plans', () => import('./pages/plans/index.tsx')),
   station('Workflows', Workflow, '/workflows', () => import('./pages/workflows/index.tsx'), { key: 'w' }),
   station('Schedules', CalendarClock, '/schedules', () => import('./pages/schedules/index.tsx')),
@@ -108,6 +110,7 @@ const WITHIN: readonly Place[] = [
   place('/search', () => import('./pages/search/index.tsx'), 'search'),
   place('/compare', () => import('./pages/review/compare.tsx')),
   place('/loops/:loop_id', () => import('./pages/loops/one.tsx')),
+  place('/teams/:team_id', () => import('./pages/teams/one.tsx'), 'get_team'),
   place('/plans/:plan_id', () => import('./pages/plans/one.tsx')),
   place('/projects/:project_id', () => import('./pages/projects/one.tsx')),
   place('/audit', () => import('./pages/audit/index.tsx'), 'list_audit'),

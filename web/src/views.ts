@@ -20,6 +20,8 @@ export const VIEWS = [
   '/schedules',
   '/loops',
   '/loops/:loop_id',
+  '/teams',
+  '/teams/:team_id',
   '/reports',
   '/costs',
   '/activity',

@@ -25,7 +25,11 @@ export function recipientsOf(to: readonly string[], members: readonly Member[], 
   return [...found.values()]
 }
 
-function membersAt(address: string, members: readonly Member[]): Member[] | undefined {
+/** Who an address means. Undefined: nobody is called so. */
+export function membersAt<M extends Pick<Member, 'handle' | 'role'>>(
+  address: string,
+  members: readonly M[],
+): M[] | undefined {
   const name = address.replace(/^@/, '')
   const member = members.find(({ handle }) => handle.toLowerCase() === name.toLowerCase())
   if (member) return [member]

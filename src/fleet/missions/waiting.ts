@@ -2,6 +2,7 @@ import type { Mission } from '../../domain/records/mission.ts'
 import type { Plan } from '../../domain/records/plan.ts'
 import type { Question } from '../../domain/records/talk.ts'
 import type { Fleet } from '../fleet.ts'
+import { mailWaitingFor, type WaitingMail } from '../teams/waiting.ts'
 
 /** The most records that are read of each kind. */
 export const MOST_LOOKED_AT = 1000
@@ -11,6 +12,7 @@ export interface Waiting {
   plans: Plan[]
   /** Missions to review, or unable to go on. A mission that asked something appears as its question instead. */
   missions: Mission[]
+  mail: WaitingMail[]
   /** Recent failures, newest first. They wait for nobody and are not counted. */
   failures: Mission[]
 }
@@ -18,10 +20,11 @@ export interface Waiting {
 /** Older failures are no news. */
 const NEWS_DAYS = 3
 
-/** Everything that waits for a person: what the inbox lists and what every count counts. */
-export async function waitingForPerson(fleet: Fleet, limit = MOST_LOOKED_AT): Promise<Waiting> {
+/** Everything that waits for this person: what their inbox lists and what every count counts. */
+export async function waitingForPerson(fleet: Fleet, actor: string, limit = MOST_LOOKED_AT): Promise<Waiting> {
   const since = new Date(Date.parse(fleet.now()) - NEWS_DAYS * 86_400_000).toISOString()
-  const [questions, plans, ended, ...missions] = await Promise.all([
+  const [mail, questions, plans, ended, ...missions] = await Promise.all([
+    mailWaitingFor(fleet, actor, limit),
     fleet.store.find('questions', { index: 'open', limit }),
     fleet.store.find('plans', { index: 'open', equals: ['proposed'], limit }),
     fleet.store.find('missions', { index: 'ended', from: since, newestFirst: true, limit }),
@@ -38,9 +41,10 @@ export async function waitingForPerson(fleet: Fleet, limit = MOST_LOOKED_AT): Pr
       .flatMap(({ items }) => items.map(({ value }) => value))
       // The question of a parked agent stays open without a session.
       .filter(mission => !mission.asking && !asking.has(mission.id)),
+    mail,
     failures: ended.items.map(({ value }) => value).filter(({ status }) => status === 'failed'),
   }
 }
 
-export const countOf = ({ questions, plans, missions }: Waiting): number =>
-  questions.length + plans.length + missions.length
+export const countOf = ({ questions, plans, missions, mail }: Waiting): number =>
+  questions.length + plans.length + missions.length + mail.length

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { Question } from '../../domain/records/talk.ts'
+import { Delivery, Mail, Team } from '../../domain/records/team.ts'
 import { aMission, NOW } from '../../domain/samples.testkit.ts'
+import { personId } from '../teams/teams.ts'
 import { aBench } from '../workshop.testkit.ts'
 import { awaitMission } from './await.ts'
 import { graphOf } from './graph.ts'
@@ -18,16 +20,41 @@ test('what waits for a person is counted once: a mission that asks is its questi
   await save('missions', aMission({ id: 'm1', status: 'review' }), aMission({ id: 'm2', status: 'needs_input' }))
   await save('missions', aMission({ id: 'm3', status: 'needs_input', asking: true }), aMission({ id: 'm4' }))
   await save('questions', aQuestion('q1', 'm3'))
-  const waiting = await waitingForPerson(fleet)
+  const waiting = await waitingForPerson(fleet, 'person')
   expect(waiting.missions.map(({ id }) => id).toSorted()).toEqual(['m1', 'm2'])
   expect(countOf(waiting)).toBe(3)
+})
+
+test('mail waits for the person it is to; mail that is held back waits for everybody', async () => {
+  const { fleet, save } = aBench()
+  const times = { created_at: NOW, updated_at: NOW }
+  await save('teams', Team.parse({ id: 't1', project_id: 'p1', name: 'crew', ...times }))
+  const mail = (id: string, to: string, delivery: object = {}) => {
+    const of = { team_id: 't1', project_id: 'p1', order: 1, created_at: NOW }
+    const from = { member_id: 'ada', handle: 'ada', role: 'worker' }
+    const waiting = { mail_id: id, from: 'ada', state: 'queued', needs: 'none', wakes: false }
+    return Promise.all([
+      save('mail', Mail.parse({ id, thread: id, from, to: [], body: { inline: 'Hello' }, ...of })),
+      save('deliveries', Delivery.parse({ id: `d-${id}`, member_id: to, ...waiting, ...delivery, ...of })),
+    ])
+  }
+  await mail('unread', personId('t1', 'person'))
+  await mail('read', personId('t1', 'person'), { state: 'heard' })
+  await mail('asked', personId('t1', 'person'), { state: 'heard', needs: 'reply' })
+  await mail('other', personId('t1', 'person:grace'))
+  await mail('between', 'bob')
+  await mail('held', 'bob', { held: 'Too many' })
+  const idsFor = async (actor: string) => (await waitingForPerson(fleet, actor)).mail.map(({ mail: { id } }) => id)
+  expect((await idsFor('person')).toSorted()).toEqual(['asked', 'held', 'unread'])
+  expect((await idsFor('person:grace')).toSorted()).toEqual(['held', 'other'])
+  expect(countOf(await waitingForPerson(fleet, 'person'))).toBe(3)
 })
 
 test('failures are news for three days, and wait for nobody', async () => {
   const { fleet, save } = aBench()
   const ended = (id: string, ended_at: string) => aMission({ id, status: 'failed', ended_at })
   await save('missions', ended('new', '2026-11-13T10:00:00.000Z'), ended('old', '2026-11-12T09:59:59.000Z'))
-  const waiting = await waitingForPerson(fleet)
+  const waiting = await waitingForPerson(fleet, 'person')
   expect([waiting.failures.map(({ id }) => id), countOf(waiting)]).toEqual([['new'], 0])
 })
 

@@ -290,11 +290,12 @@ export async function fetchMail(
   member: Member,
   {
     unread,
+    thread,
     limit,
     cursor,
     mark,
     session,
-  }: { unread: boolean; limit: number; cursor?: string; mark: boolean; session: string | null },
+  }: { unread: boolean; thread?: string; limit: number; cursor?: string; mark: boolean; session: string | null },
 ): Promise<{ items: { mail: Mail; delivery: Delivery }[]; cursor?: string }> {
   const query = unread
     ? { index: 'open', equals: [member.id], limit, cursor }
@@ -303,7 +304,8 @@ export async function fetchMail(
   const items: { mail: Mail; delivery: Delivery }[] = []
   for (const { value } of page.items) {
     const mail = (await fleet.store.get('mail', value.mail_id))?.value
-    if (mail) items.push({ mail, delivery: mark ? await heardByTool(fleet, value, session) : value })
+    if (mail && (!thread || mail.thread === thread))
+      items.push({ mail, delivery: mark ? await heardByTool(fleet, value, session) : value })
   }
   return { items, cursor: page.cursor }
 }

@@ -10,8 +10,8 @@ import { type Ask, by, oncePerKey } from '../commands.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { isScript, requireCodingAgent } from '../missions/agents.ts'
 import { requireHeld } from '../missions/requirements.ts'
-import { current, derivedId, put } from '../records.ts'
-import { aboutTeam, requireTeam } from './teams.ts'
+import { current, put } from '../records.ts'
+import { aboutTeam, personId, requireTeam } from './teams.ts'
 
 /** How often a member that fails is started again, with growing pauses. */
 const RESTARTS = 3
@@ -94,7 +94,7 @@ export async function personIn(
 ): Promise<Member> {
   const known = await findPerson(fleet, team, person.actor)
   if (known) return known
-  const id = derivedId('member', team.id, person.actor)
+  const id = personId(team.id, person.actor)
   await retryOnConflict(async () => {
     if (await fleet.store.get('members', id)) return
     const { value: now } = await current(fleet, 'teams', team.id)

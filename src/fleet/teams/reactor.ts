@@ -7,10 +7,10 @@ import * as rules from '../../domain/rules/mail.ts'
 import type { Stored } from '../../store/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { type Desk, idIn, type Reactor, type Ref, refTo } from '../reactor.ts'
-import { all, costsOf, current, put } from '../records.ts'
+import { all, current, put } from '../records.ts'
 import { handedTo, handToLive } from './handing.ts'
 import { aboutDelivery, limitsOf, mailing } from './mail.ts'
-import { aboutTeam } from './teams.ts'
+import { aboutTeam, spentBy } from './teams.ts'
 
 const PAGE = 50
 /** As many deliveries of an ended session fit into one commit. */
@@ -284,14 +284,4 @@ const LADDER = ['member', 'lead', 'people'] as const
 
 function takesMessages(fleet: Fleet, { status, agent, reason }: Session): boolean {
   return status === 'running' && reason !== 'takeover' && fleet.agents.ofSession(agent).can.liveMessages !== 'no'
-}
-
-async function spentBy(fleet: Fleet, { id }: Team): Promise<number> {
-  let spent = 0
-  for await (const { value } of all(fleet, 'members', 'ever', [id])) {
-    if (!value.mission_id) continue
-    const { ended, live } = await costsOf(fleet, value.mission_id)
-    spent += ended + live
-  }
-  return spent
 }

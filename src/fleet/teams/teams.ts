@@ -5,14 +5,17 @@ import type { By } from '../../domain/rules/life.ts'
 import type { Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
-import { all, current, derivedId, lookUp, put } from '../records.ts'
+import { all, costsOf, current, derivedId, lookUp, put } from '../records.ts'
 
 const OPERATOR = 'operator'
+
+/** A person is the same member of a team for ever. */
+export const personId = (teamId: string, actor: string): string => derivedId('member', teamId, actor)
 
 /** The owner of the fleet as a member: mail to the operator waits in their inbox. */
 const operatorOf = (team: Pick<Team, 'id' | 'project_id'>, { now }: By): Member =>
   Member.parse({
-    ...{ id: derivedId('member', team.id, 'person'), team_id: team.id, project_id: team.project_id },
+    ...{ id: personId(team.id, 'person'), team_id: team.id, project_id: team.project_id },
     ...{ handle: OPERATOR, role: 'team-lead', person: 'person', created_at: now, updated_at: now },
   })
 
@@ -118,4 +121,15 @@ export function requireTeam({ name, ended_at }: Team): void {
 export async function membersOf(fleet: Fleet, { roster }: Pick<Team, 'roster'>): Promise<Member[]> {
   const found = await Promise.all(roster.map(({ member_id }) => fleet.store.get('members', member_id)))
   return found.flatMap(stored => stored?.value ?? [])
+}
+
+/** What all its members spent, also those that were dismissed. */
+export async function spentBy(fleet: Fleet, { id }: Pick<Team, 'id'>): Promise<number> {
+  let spent = 0
+  for await (const { value } of all(fleet, 'members', 'ever', [id])) {
+    if (!value.mission_id) continue
+    const { ended, live } = await costsOf(fleet, value.mission_id)
+    spent += ended + live
+  }
+  return spent
 }

@@ -39,7 +39,7 @@ const described = (id: string, hint: ReactNode): { id: string; 'aria-describedby
 interface LineProps extends TextProps {
   /** Common values. Others are possible too. */
   suggestions?: readonly string[]
-  type?: 'text' | 'password' | 'time'
+  type?: 'text' | 'password' | 'time' | 'datetime-local'
 }
 
 export function TextInput({ label, hint, value, set, suggestions, ...rest }: LineProps) {

@@ -51,7 +51,7 @@ export function FormDialog({
               <Button type="button" variant="soft" color="gray" highContrast onClick={close}>
                 Cancel
               </Button>
-              <Button type="submit" color={tone} disabled={!ready} loading={busy}>
+              <Button type="submit" color={tone} highContrast={tone === 'red'} disabled={!ready} loading={busy}>
                 {act}
               </Button>
             </Flex>

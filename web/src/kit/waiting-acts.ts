@@ -4,7 +4,7 @@ import { useCommand } from '../live/data.ts'
 import { useMayDo } from '../live/me.ts'
 import type { Mission } from '../live/mending.ts'
 import { useDeciding } from './deciding.ts'
-import type { Entry } from './waiting.ts'
+import { type Entry, projectOf } from './waiting.ts'
 
 /** An action on an entry of the inbox. */
 export interface Act {
@@ -15,6 +15,8 @@ export interface Act {
   tone?: 'main' | 'bad'
   /** The label of a text to enter first. */
   words?: string
+  /** Without words it says nothing. */
+  wordsNeeded?: true
   run(words?: string): Promise<unknown>
 }
 
@@ -29,6 +31,10 @@ export function useActs(): (entry: Entry) => Act[] {
   const resume = useCommand('resume_mission').run
   const retry = useCommand('retry_mission').run
   const cancel = useCommand('cancel_mission').run
+  const ack = useCommand('ack_mail').run
+  const reply = useCommand('reply_mail').run
+  const decline = useCommand('decline_mail').run
+  const release = useCommand('release_mail').run
   return useMemo(() => {
     const landing = (mission: Mission, rest: Partial<Act> = {}): Act => ({
       label: 'Land',
@@ -62,7 +68,7 @@ export function useActs(): (entry: Entry) => Act[] {
       tone: 'bad',
       run: () => cancel({ mission_id: id }),
     })
-    const ofMission = (kind: Exclude<Entry['kind'], 'question' | 'plan'>, mission: Mission): Act[] => {
+    const ofMission = (kind: Exclude<Entry['kind'], 'question' | 'plan' | 'mail'>, mission: Mission): Act[] => {
       if (kind === 'review')
         return [
           // It has no key, because work should be looked at before it is accepted.
@@ -80,6 +86,37 @@ export function useActs(): (entry: Entry) => Act[] {
       if (kind === 'conflict') return [resuming(mission, MAIN), ...lands, retrying(mission), rejecting(mission)]
       return [resuming(mission, MAIN), ...lands, retrying(mission), cancelling(mission)]
     }
+    const ofMail = ({ id: mail_id, needs, from, deliveries }: Extract<Entry, { kind: 'mail' }>['mail']): Act[] => {
+      if (deliveries.some(({ held }) => held !== null))
+        return [{ label: 'Release', needs: 'release_mail', ...MAIN, run: () => release({ mail_id }) }]
+      const isAsked = needs === 'reply' || needs === 'decision'
+      const replying: Act = {
+        label: 'Reply…',
+        needs: 'reply_mail',
+        ...(isAsked && MAIN),
+        words: `${from.handle} is told, and wakes if it is idle.`,
+        wordsNeeded: true,
+        run: (body = '') => reply({ mail_id, body, wake: true }),
+      }
+      const acking: Act = {
+        label: 'Acknowledge',
+        needs: 'ack_mail',
+        ...(!isAsked && MAIN),
+        run: () => ack({ mail_id }),
+      }
+      const declining: Act = {
+        label: 'Decline…',
+        needs: 'decline_mail',
+        key: 'd',
+        tone: 'bad',
+        words: 'Say why.',
+        wordsNeeded: true,
+        run: (reason = '') => decline({ mail_id, reason }),
+      }
+      const replies = from.member_id === null ? [] : [replying]
+      if (needs === 'none') return [acking, ...replies]
+      return isAsked ? [...replies, acking, declining] : [acking, ...replies, declining]
+    }
     const all = (entry: Entry): Act[] => {
       // It is answered in its card, with typed words. No single key decides about a permission.
       if (entry.kind === 'question') return []
@@ -95,13 +132,9 @@ export function useActs(): (entry: Entry) => Act[] {
             run: reason => rejectPlan({ plan_id: entry.id, reason: reason ?? '' }),
           },
         ]
+      if (entry.kind === 'mail') return ofMail(entry.mail)
       return ofMission(entry.kind, entry.mission)
     }
     return entry => all(entry).filter(({ needs }) => may(needs, projectOf(entry)))
-  }, [may, approve, rejectPlan, land, sendBack, reject, resume, retry, cancel])
-}
-
-function projectOf(entry: Entry): string | null {
-  if (entry.kind === 'question') return entry.question.project_id
-  return entry.kind === 'plan' ? entry.plan.project_id : entry.mission.project_id
+  }, [may, approve, rejectPlan, land, sendBack, reject, resume, retry, cancel, ack, reply, decline, release])
 }

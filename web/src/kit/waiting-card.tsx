@@ -1,5 +1,5 @@
 import { Badge, Button, Card, Flex, Text } from '@radix-ui/themes'
-import { CircleX, GitMerge, GitPullRequestArrow, Hourglass, type LucideIcon, Network } from 'lucide-react'
+import { CircleX, GitMerge, GitPullRequestArrow, Hourglass, type LucideIcon, Mail, Network } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import type { Output } from '../api/client.ts'
@@ -12,13 +12,14 @@ import { plain } from './plain.ts'
 import { QuestionCard } from './question.tsx'
 import type { Steady } from './steady.ts'
 import { Time } from './time.tsx'
-import { type Entry, placeOf } from './waiting.ts'
+import { type Entry, placeOf, projectOf } from './waiting.ts'
 import { type Act, useActs } from './waiting-acts.ts'
 import './waiting-card.css'
 import { plural, type Tone } from './words.ts'
 
 const KINDS: Record<Exclude<Entry['kind'], 'question'>, { icon: LucideIcon; word: string; tone: Tone }> = {
   plan: { icon: Network, word: 'Plan', tone: 'iris' },
+  mail: { icon: Mail, word: 'Mail', tone: 'iris' },
   review: { icon: GitPullRequestArrow, word: 'Review', tone: 'iris' },
   conflict: { icon: GitMerge, word: 'Conflict', tone: 'red' },
   stuck: { icon: Hourglass, word: 'Blocked', tone: 'amber' },
@@ -62,19 +63,18 @@ function Waiting({ entry, titles }: WaitingCardProps) {
     )
   }
   const { icon: Icon, word, tone } = KINDS[entry.kind]
-  const project = entry.kind === 'plan' ? entry.plan.project_id : entry.mission.project_id
   return (
     <Card className="waiting" size="1">
       <div className="waiting-head">
         <Icon size={16} aria-hidden className="waiting-icon" data-tone={tone} />
         <Link href={placeOf(entry)} className="waiting-title">
-          {plain(entry.kind === 'plan' ? entry.plan.goal : entry.mission.title)}
+          {plain(titleOf(entry))}
         </Link>
         <Badge color={tone} highContrast>
           {word}
         </Badge>
         <Text size="1" color="gray" className="waiting-when">
-          {plain(projectName(project))} · <Time at={entry.at} />
+          {plain(projectName(projectOf(entry)))} · <Time at={entry.at} />
         </Text>
       </div>
       <div className="waiting-body">
@@ -85,7 +85,33 @@ function Waiting({ entry, titles }: WaitingCardProps) {
   )
 }
 
+function titleOf(entry: Exclude<Entry, { kind: 'question' }>): string {
+  if (entry.kind === 'plan') return entry.plan.goal
+  if (entry.kind !== 'mail') return entry.mission.title
+  const { from, team, subject } = entry.mail
+  return `${from.handle} of ${team}${subject && `: ${subject}`}`
+}
+
+/** What a message wants, before its words. */
+const WANTS = { none: '', ack: 'To acknowledge', reply: 'Needs a reply', decision: 'Needs a decision' }
+
+function MailWhy({ mail }: { mail: Extract<Entry, { kind: 'mail' }>['mail'] }) {
+  const held = mail.deliveries.find(delivery => delivery.held !== null)
+  const wants = held ? `Held back from ${held.to}. ${held.held}` : WANTS[mail.needs]
+  return (
+    <>
+      {wants && (
+        <Text as="div" size="1" color="gray">
+          {plain(wants)}
+        </Text>
+      )}
+      <Foreign text={mail.body} lines={4} chars={480} />
+    </>
+  )
+}
+
 function Why({ entry }: { entry: Exclude<Entry, { kind: 'question' }> }) {
+  if (entry.kind === 'mail') return <MailWhy mail={entry.mail} />
   if (entry.kind === 'plan') return <Foreign text={entry.plan.summary} lines={2} chars={240} tone="quiet" />
   const { mission, kind } = entry
   // That it waits for a review is said already.
@@ -169,6 +195,7 @@ export function Words({ act, busy, close, run }: WordsProps) {
       about={act.words}
       act={label}
       busy={busy}
+      ready={!act.wordsNeeded || !!words.trim()}
       close={close}
       submit={() => run(act, words.trim())}
     >

@@ -9,13 +9,15 @@ type Inbox = Output<'list_inbox'>
 export type Entry =
   | { kind: 'question'; id: string; at: string; mission_id: string; question: Inbox['questions'][number] }
   | { kind: 'plan'; id: string; at: string; plan: Inbox['plans'][number] }
+  /** Mail of a team: to this person, or held back until somebody releases it. */
+  | { kind: 'mail'; id: string; at: string; mail: Inbox['mail'][number] }
   /** stuck: it cannot continue, because of a limit or files in the way. */
   | { kind: 'review' | 'conflict' | 'stuck' | 'failure'; id: string; at: string; mission: Mission }
 
 export type EntryKind = Entry['kind']
 
 /** Stopped agents come first, then what blocks others, then what can wait. */
-const ORDER: readonly EntryKind[] = ['question', 'conflict', 'stuck', 'plan', 'review', 'failure']
+const ORDER: readonly EntryKind[] = ['question', 'conflict', 'stuck', 'mail', 'plan', 'review', 'failure']
 const MOST = 200
 
 export function useWaiting() {
@@ -29,7 +31,7 @@ export function useWaiting() {
 }
 
 export function entriesOf(inbox: Inbox | undefined): Entry[] {
-  const { questions = [], plans = [], missions = [], failures = [] } = inbox ?? {}
+  const { questions = [], plans = [], missions = [], mail = [], failures = [] } = inbox ?? {}
   const entries: Entry[] = [
     ...questions.map(each => ({
       kind: 'question' as const,
@@ -40,6 +42,7 @@ export function entriesOf(inbox: Inbox | undefined): Entry[] {
     })),
     ...plans.map(plan => ({ kind: 'plan' as const, id: plan.id, at: plan.updated_at, plan })),
     ...missions.map(mission => ({ kind: kindOf(mission), id: mission.id, at: mission.updated_at, mission })),
+    ...mail.map(each => ({ kind: 'mail' as const, id: each.id, at: each.created_at, mail: each })),
     ...failures.map(mission => ({
       kind: 'failure' as const,
       id: mission.id,
@@ -60,5 +63,13 @@ function kindOf({ status, status_reason }: Mission): 'review' | 'conflict' | 'st
 export function placeOf(entry: Entry): string {
   if (entry.kind === 'question') return `/missions/${entry.mission_id}`
   if (entry.kind === 'plan') return `/plans/${entry.id}`
+  if (entry.kind === 'mail') return `/teams/${entry.mail.team_id}?thread=${entry.mail.thread}`
   return entry.kind === 'review' || entry.kind === 'conflict' ? `/review/${entry.id}` : `/missions/${entry.id}`
+}
+
+/** The project that an entry belongs to. */
+export function projectOf(entry: Entry): string {
+  if (entry.kind === 'question') return entry.question.project_id
+  if (entry.kind === 'mail') return entry.mail.project_id
+  return entry.kind === 'plan' ? entry.plan.project_id : entry.mission.project_id
 }

@@ -27,6 +27,9 @@ const changesReviews = (event: FleetEvent): boolean =>
   [event.data.was, event.data.status].some(status => status === 'review' || status === 'needs_input') ||
   about('comment', 'check_', 'reported', 'landed', 'undone', 'mission_deleted')(event)
 
+/** Changes what somebody has to read, answer or release. */
+const changesMail = about('mail_', 'team_deleted')
+
 /** Changes of the fleet or a project that may keep missions from starting. */
 const mayHold = about('project_updated', 'paused', 'unpaused', 'settings_', 'limit_reached')
 const ofItsProject = (event: FleetEvent, answer: { project_id: string } | undefined): boolean =>
@@ -70,7 +73,9 @@ export const STALE: { [N in Name]?: Touches<N> } = {
     kind !== 'usage' && session_id !== null && (session_id.startsWith(first) || session_id.startsWith(second)),
   get_graph: event => ofMissions(event) || mayHold(event),
   list_inbox: event =>
-    moved(event) || about('asked', 'answered', 'question_', 'plan_', 'mission_', 'taken_over', 'takeover_')(event),
+    moved(event) ||
+    about('asked', 'answered', 'question_', 'plan_', 'mission_', 'taken_over', 'takeover_')(event) ||
+    changesMail(event),
   list_projects: about('project_', 'paused', 'unpaused'),
   get_project: about('project_', 'paused', 'unpaused'),
   get_check_run: (event, _, answer) =>
@@ -108,6 +113,7 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   list_faults: about('fault'),
   get_overview: event =>
     moved(event) ||
+    changesMail(event) ||
     about(
       'fault_',
       'session_',

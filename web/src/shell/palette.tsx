@@ -33,6 +33,7 @@ export default function Palette({ close }: { close(): void }) {
   const listed = useMissions({ text: words, limit: FOUND }, { enabled: isAsked })
   const recent = useMissions({ ids: recentMissions() }, { enabled: !text && recentMissions().length > 0 })
   const projects = useAsk('list_projects', { limit: 500 }).data?.projects ?? []
+  const teams = useAsk('list_teams', {}, { enabled: !!text.trim() }).data?.teams ?? []
   const [shortcuts] = useState(shortcutsNow)
   const then = (run: () => void) => () => {
     close()
@@ -49,6 +50,7 @@ export default function Palette({ close }: { close(): void }) {
   const may = useMayDo()
   const pages = STATIONS.filter(({ title, needs }) => needs.some(need => may(need)) && fits(title))
   const named = text.trim() ? [...namesOf(projects)].filter(([, name]) => fits(name)) : []
+  const crews = text.trim() ? teams.filter(({ name }) => fits(name)) : []
   const inTexts = hits.filter(({ kind }) => kind !== 'mission')
   const lastSeen = new Map(recent.missions.map(mission => [mission.id, mission]))
   const isBusy = text.trim() !== words || (isAsked && (found.isLoading || listed.isLoading))
@@ -56,7 +58,7 @@ export default function Palette({ close }: { close(): void }) {
   const [chosen, setChosen] = useState('')
   const best = inTitles[0]?.mission.id ?? also[0]?.id
   useEffect(() => setChosen(best ? `mission ${best}` : ''), [best])
-  const isEmpty = ![inTitles, also, inTexts, actions, pages, named].some(({ length }) => length)
+  const isEmpty = ![inTitles, also, inTexts, actions, pages, named, crews].some(({ length }) => length)
   return (
     <Dialog.Root open onOpenChange={open => open || close()}>
       <Dialog.Content className="palette" aria-describedby={undefined} maxWidth="640px">
@@ -129,6 +131,13 @@ export default function Palette({ close }: { close(): void }) {
             <Group heading="Projects">
               {named.map(([id, name]) => (
                 <Command.Item key={id} value={`project ${id}`} onSelect={then(() => go(`/projects/${id}`))}>
+                  <span>{plain(name)}</span>
+                </Command.Item>
+              ))}
+            </Group>
+            <Group heading="Teams">
+              {crews.map(({ id, name }) => (
+                <Command.Item key={id} value={`team ${id}`} onSelect={then(() => go(`/teams/${id}`))}>
                   <span>{plain(name)}</span>
                 </Command.Item>
               ))}

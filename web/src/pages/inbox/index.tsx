@@ -16,6 +16,7 @@ const KINDS: Record<EntryKind, string> = {
   question: 'Questions',
   conflict: 'Conflicts',
   stuck: 'Blocked',
+  mail: 'Mail',
   plan: 'Plans',
   review: 'Reviews',
   failure: 'Failures',
@@ -66,7 +67,7 @@ export default function InboxPage() {
       {isPending && !inbox.error && <Lines rows={4} height={120} />}
       {!isPending && shown.length === 0 && (
         <Empty icon={Inbox} title={kind && steady.length ? 'No results' : 'Inbox zero'}>
-          Questions, permission requests, plans, reviews, conflicts and failures appear here as they happen.
+          Questions, permission requests, mail, plans, reviews, conflicts and failures appear here as they happen.
         </Empty>
       )}
       <ul className="inbox">
@@ -125,7 +126,7 @@ function useKeys(entries: readonly Steady<Entry>[]) {
   useShortcuts([
     { keys: 'j', title: 'Next item', run: () => move(1) },
     { keys: 'k', title: 'Previous item', run: () => move(-1) },
-    { keys: 'a', title: 'Approve, retry or open the review', run: () => decide('a') },
+    { keys: 'a', title: 'Approve, retry, acknowledge or open the review', run: () => decide('a') },
     { keys: 'd', title: 'Reject or deny', run: () => decide('d') },
     { keys: 'Enter', title: 'Open item', run: () => chosen && go(placeOf(chosen)) },
     { keys: 'u', title: 'Undo the last decision', run: takeLastBack },
