@@ -126,3 +126,21 @@ test('old entries and those beyond the limit are dropped, the oldest first', asy
   expect(left).toHaveLength(20)
   expect(left.filter(({ at }) => at >= '2026-04-12')).toHaveLength(15)
 })
+
+test('who floods the log pushes out entries of their own, not what others did', async () => {
+  let ms = Date.parse(NOW)
+  const fleet = aFleet({ now: () => new Date(ms++).toISOString() })
+  Object.defineProperty(fleet, 'settings', { value: { ...fleet.settings, auditMost: 100 } })
+  const asked = (id: string, many: number) =>
+    Array.from({ length: many }, () => ({ ...ASKED, principal: { kind: 'person' as const, id, name: id } }))
+  const retention = new AuditRetention(fleet)
+  for (const each of [...asked('ada', 30), ...asked('mallory', 60)]) await record(fleet, each).done(about)
+  await retention.round()
+  for (const each of [...asked('mallory', 240), ...asked('bob', 5)]) await record(fleet, each).done(about)
+  await retention.round()
+  const left = Map.groupBy(await entriesIn(fleet), ({ principal }) => principal.id)
+  expect([left.get('ada')!.length, left.get('mallory')!.length, left.get('bob')!.length]).toEqual([30, 65, 5])
+  const newest = left.get('mallory')![0]!.at
+  await retention.round()
+  expect((await entriesIn(fleet, { by: 'person:mallory' }))[0]!.at).toBe(newest)
+})
