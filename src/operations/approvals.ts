@@ -1,11 +1,14 @@
 import * as z from 'zod'
 import { ApprovalRule, coverage } from '../domain/records/approval-rule.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { deciderOf } from '../fleet/plugins/deciders.ts'
 import { revokeRule } from '../fleet/questions/approvals.ts'
 import { lookUp } from '../fleet/records.ts'
+import { isPlugin, notForPlugins, requireMay } from './authorize.ts'
 import { ask, Paging, ProjectRef, Ref } from './inputs.ts'
-import { type Caller, command, query } from './operation.ts'
+import { type Caller, type Context, command, query } from './operation.ts'
 import { requirePerson } from './person.ts'
+import { reaches, reachOf } from './roles.ts'
 
 export const RuleView = ApprovalRule.extend({
   covers: z.string().describe('what the rule allows, in words'),
@@ -20,6 +23,18 @@ async function view(fleet: Fleet, rule: ApprovalRule): Promise<RuleView> {
 
 /** A rule answers for a person. */
 export const requireRuleMaker = (caller: Caller): void => requirePerson(caller, 'make or revoke approval rules')
+
+/** A plugin counts as the person whose account it names, if its settings know them: what they may decide, they may. */
+export async function requireDecider(
+  { fleet, caller }: Pick<Context, 'fleet' | 'caller'>,
+  projectId: string,
+  account: string | undefined,
+): Promise<void> {
+  if (!isPlugin(caller)) return requireMay(caller, 'approvals.decide', projectId)
+  const decider = await deciderOf(fleet, caller.plugin, account)
+  if (decider === 'owner' || (decider && reaches(reachOf(decider.grants, 'approvals.decide'), projectId))) return
+  throw notForPlugins()
+}
 
 export const approvals = [
   query({

@@ -77,6 +77,7 @@ export async function authorize(
 
 /** For what depends on a record: whether the caller has a permission in its project. */
 export function mayIn(caller: Caller, permission: Permission, projectId: string): boolean {
+  if (permission === 'approvals.decide' && isPlugin(caller)) return false
   return caller.kind === 'owner' || (isPrincipal(caller) && reaches(reachFor(caller, permission), projectId))
 }
 
@@ -93,7 +94,8 @@ export const isPerson = (caller: Caller): boolean =>
   caller.kind === 'person' || (caller.kind === 'owner' && !caller.plugin)
 
 /** Where the caller has a permission. A token may have less than its principal, never more. */
-export function reachFor({ grants, limit }: Principal, permission: Permission): Reach {
+export function reachFor({ grants, limit, forAgent }: Principal, permission: Permission): Reach {
+  if (forAgent && permission === 'approvals.decide') return new Set()
   const reach = reachOf(grants, permission)
   return limit === null ? reach : both(reach, reachOf(limit, permission))
 }
@@ -142,10 +144,14 @@ async function requireInReach(
   }
 }
 
-const isPlugin = (caller: Caller): boolean => caller.kind === 'owner' && caller.plugin !== undefined
+export const isPlugin = (caller: Caller): caller is Plugin => caller.kind === 'owner' && caller.plugin !== undefined
+type Plugin = Extract<Caller, { kind: 'owner' }> & { plugin: string }
 
-/** It passes on what a person answers, but makes no rules of its own. */
-const notForPlugins = (): Forbidden => new Forbidden('A plugin may not decide about permissions.')
+/** It passes on what a person decides whom its settings name (`requireDecider`), and makes no rules of its own. */
+export const notForPlugins = (): Forbidden =>
+  new Forbidden('A plugin may not decide about permissions.', {
+    try: 'Decide on the page, or name who decides there in "deciders" of its settings.',
+  })
 
 const notForSessions = (name: string): Forbidden =>
   new Forbidden(`The token of a session may not use ${name}.`, { try: 'An agent can ask only about its own mission.' })

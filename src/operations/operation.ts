@@ -37,6 +37,8 @@ export interface Principal {
   token?: string
   /** When that token ends. */
   expires_at?: string | null
+  /** A JWT of `POST /auth` is for an agent, which never decides about permissions, whatever its role. */
+  forAgent?: true
 }
 
 /** The browser they ask with. */

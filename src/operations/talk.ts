@@ -10,8 +10,7 @@ import { sayToMission } from '../fleet/questions/messages.ts'
 import { answerQuestion, interruptMission, openQuestions, sentenceOf } from '../fleet/questions/questions.ts'
 import { current, lookUp } from '../fleet/records.ts'
 import { untilSeen } from '../fleet/watching.ts'
-import { requireRuleMaker } from './approvals.ts'
-import { requireMay } from './authorize.ts'
+import { requireDecider, requireRuleMaker } from './approvals.ts'
 import { actorOf, ask, Paging, Ref } from './inputs.ts'
 import { MailView, mailView } from './mail-view.ts'
 import { command, query } from './operation.ts'
@@ -191,14 +190,15 @@ export const talk = [
       remember: RuleScope.optional().describe(
         'with allow: allow exactly the same again without asking, in this session or in the whole project',
       ),
+      account: z.string().max(200).optional().describe('for plugins: who decides, as "deciders" of its settings says'),
     }),
     output: QuestionView,
-    run: async (context, { question_id, decision, text, remember }) => {
+    run: async (context, { question_id, decision, text, remember, account }) => {
       const { fleet } = context
       if (remember) requireRuleMaker(context.caller)
       const find = async () => {
         const question = await findQuestion(fleet, question_id)
-        if (question.kind === 'permission') requireMay(context.caller, 'approvals.decide', question.project_id)
+        if (question.kind === 'permission') await requireDecider(context, question.project_id, account)
         return question.id
       }
       const answered = await answerQuestion(fleet, ask(context, 'answer_question'), find, {

@@ -53,6 +53,10 @@ export const SHIPPED_FIELDS: Readonly<Record<string, readonly PluginField[]>> = 
       required: true,
       hint: 'Numbers of the chats it talks to, one per line. Everyone who can write there can answer questions.',
     }),
+    field('deciders', 'list', 'Who decides about permissions', {
+      placeholder: '12345=owner',
+      hint: 'The number of a chat with one person, and who that is: owner, or the name or id of a person. One per line.',
+    }),
     EVENTS,
   ],
   github: [

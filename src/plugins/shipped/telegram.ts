@@ -66,7 +66,8 @@ async function answer(fleet: FleetApi, message: Message & { text: string }): Pro
   if (!question) return 'This question is no longer open.'
   if (question.kind === 'permission' && !isOnePerson(message))
     return 'A permission is decided by one person: answer in your own chat with this bot, or on the page.'
-  const said = question.kind === 'permission' ? { decision: words } : { text: words }
+  const account = String(message.from?.id)
+  const said = question.kind === 'permission' ? { decision: words, account } : { text: words }
   return fleet.call<AnsweredQuestion>('answer_question', { question_id: id, ...said }).then(
     ({ kind, answer }) => (kind !== 'permission' ? 'Told.' : answer?.decision === 'allow' ? 'Allowed.' : 'Denied.'),
     (error: Error) => error.message,

@@ -164,7 +164,8 @@ test('Telegram: only a word for it decides about a permission', async () => {
     if (!path.endsWith('/getUpdates')) return undefined
     return { json: { ok: true, result: updates.slice(Number(body.offset)) }, afterMs: 50 }
   })
-  setUp(fleet, 'telegram', { token: 'T', chats: [42], api: bot.url, allow_private: true })
+  const settings = { token: 'T', chats: [42, 43], api: bot.url, allow_private: true }
+  setUp(fleet, 'telegram', { ...settings, deciders: ['42=owner'] })
   await fleet.start({ env: { FLEET_PLUGINS: 'telegram' } })
   const agent = await aClientThatAsks(scene)
   const said = () => bot.at('/botT/sendMessage').map(each => String(each.body.text))
@@ -193,6 +194,8 @@ test('Telegram: only a word for it decides about a permission', async () => {
       { chat: { id: 42 } },
     ])
       expect(await reply(id, words, by)).toMatch(/decided by one person/)
+    const stranger = { chat: { id: 43, type: 'private' }, from: { id: 43 } }
+    expect(await reply(id, words, stranger)).toMatch(/may not decide/)
     expect(await agent.stands(id)).toMatchObject({ status: 'open' })
     expect(await reply(id, words)).toBe(answer)
     expect(await agent.stands(id)).toMatchObject({ answer: { decision }, answered_by: 'plugin:telegram' })

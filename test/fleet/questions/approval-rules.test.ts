@@ -1,4 +1,4 @@
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ApprovalRule } from '../../../src/domain/records/approval-rule.ts'
@@ -74,6 +74,54 @@ test('always allowed here: in every mission of the project until it is revoked, 
   for (const each of [agent, other, stranger]) each.open()
 })
 
+/** As if the plugin telegram asked, past `authorize`. */
+const pluginOf =
+  ({ fleet: { fleet } }: Scene) =>
+  (name: string, input: object) => {
+    const operation = operationNamed(name)!
+    if (operation.kind === 'stream') throw new Error(name)
+    const caller = { kind: 'owner' as const, plugin: 'telegram' }
+    return operation.run({ fleet, caller, signal: new AbortController().signal }, operation.input.parse(input))
+  }
+
+test('a plugin decides nothing; it passes on what somebody decides whom its settings name, while they may', async () => {
+  const scene = await aScene()
+  const { fleet, project } = scene
+  const agent = await aClientThatAsks(scene)
+  const id = await agent.asksLeave(TEST)
+  const decide = (account?: string) =>
+    pluginOf(scene)('answer_question', { question_id: id, decision: 'deny', account })
+  const link = (...deciders: unknown[]) => {
+    mkdirSync(join(fleet.root, 'home/plugins'), { recursive: true })
+    writeFileSync(join(fleet.root, 'home/plugins/telegram.json'), JSON.stringify({ deciders }))
+  }
+  const ada = { name: 'Ada', grants: [{ role: 'team-lead', project_id: project.id }] }
+  const { person } = await fleet.call<{ person: { id: string } }>('invite_person', ada)
+  const setRoles = (role: string) =>
+    fleet.call('set_roles', { principal_id: person.id, grants: [{ role, project_id: project.id }] })
+  const refused = /may not decide about permissions/
+  for (const account of [undefined, '', '42', 'owner']) await expect(decide(account)).rejects.toThrow(refused)
+  link('42=Ada', '', 7, '43=', '=owner', '44=Nobody', `45=${person.id.slice(0, 6)}`)
+  for (const account of [undefined, '', '7', '43', '44', '45', 'Ada', '42=Ada'])
+    await expect(decide(account), account).rejects.toThrow(refused)
+  await setRoles('worker')
+  await expect(decide('42')).rejects.toThrow(refused)
+  await setRoles('team-lead')
+  expect((await agent.stands(id)).status).toBe('open')
+  await decide('42')
+  expect(await agent.stands(id)).toMatchObject({ answer: { decision: 'deny' }, answered_by: 'plugin:telegram' })
+
+  const next = await agent.asksLeave({ command: 'npm run build', description: 'Builds' })
+  const decideNext = (account: string) =>
+    pluginOf(scene)('answer_question', { question_id: next, decision: 'allow', account })
+  await fleet.call('remove_person', { principal_id: person.id })
+  await expect(decideNext('42')).rejects.toThrow(refused)
+  link('42=owner')
+  await decideNext('42')
+  expect(await agent.stands(next)).toMatchObject({ answer: { decision: 'allow' } })
+  agent.open()
+})
+
 test('no session and no plugin makes, sees or revokes a rule; only what is allowed is remembered', async () => {
   const scene = await aScene()
   const { fleet } = scene
@@ -81,15 +129,7 @@ test('no session and no plugin makes, sees or revokes a rule; only what is allow
   const id = await agent.asksLeave(TEST)
   const remember = { question_id: id, decision: 'allow', remember: 'project' }
   expect((await agent.ask('answer_question', remember)).status).toBe(403)
-  const asPlugin = (name: string, input: object) => {
-    const operation = operationNamed(name)!
-    if (operation.kind === 'stream') throw new Error(name)
-    const caller = { kind: 'owner' as const, plugin: 'telegram' }
-    return operation.run(
-      { fleet: fleet.fleet, caller, signal: new AbortController().signal },
-      operation.input.parse(input),
-    )
-  }
+  const asPlugin = pluginOf(scene)
   await expect(asPlugin('answer_question', remember)).rejects.toThrow(/Only a person/)
   for (const decision of ['deny', 'no'])
     await expect(fleet.call('answer_question', { ...remember, decision })).rejects.toThrow(/allowed can be remembered/)
