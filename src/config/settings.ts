@@ -328,7 +328,7 @@ export const SETTINGS = {
   auditMost: setting('FLEET_AUDIT_MOST', whole(1000, 10_000_000), 100_000, {
     section: 'People',
     title: 'Most entries of the audit log',
-    summary: 'How many entries are kept. The oldest are dropped first.',
+    summary: 'How many entries are kept. Beyond that, the oldest of whoever has the most are dropped.',
   }),
   pullRequestEvery: setting('FLEET_PULL_REQUEST_EVERY', whole(5, 86_400, 'seconds'), 120, {
     section: 'GitHub and beads',
@@ -395,7 +395,8 @@ export const SETTINGS = {
   signInWith: setting('FLEET_SIGN_IN_WITH', oneOf(WAYS_IN), 'any', {
     section: 'Signing in',
     title: 'People sign in with',
-    summary: 'With a provider only, passwords are refused. The owner still signs in with fleet open on the machine.',
+    summary:
+      'With a provider only, passwords and invitations are refused. The owner still signs in with fleet open on the machine.',
   }),
 } as const
 

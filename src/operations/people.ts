@@ -14,7 +14,8 @@ import {
   signOutEverywhere,
   withProjects,
 } from '../fleet/people/principals.ts'
-import { makeToken, revokeToken, tokensOf } from '../fleet/people/tokens.ts'
+import { requireProvided } from '../fleet/people/provider.ts'
+import { comesFrom, makeToken, revokeToken, tokensOf } from '../fleet/people/tokens.ts'
 import { viewOf as scopedTo } from '../fleet/people/view.ts'
 import { lookUp } from '../fleet/records.ts'
 import { deviceUrl, INVITATION_LASTS_MS } from '../platform/tokens.ts'
@@ -94,6 +95,10 @@ async function meant(context: Context, ref: string | undefined): Promise<Princip
   if (!found || !(isSelf || managesPeople(caller))) throw new NotFound('person or service', ref)
   return found.value
 }
+
+/** A token with less than its person has to do with itself and those made with it, not with the others of the person. */
+const isInHand = async ({ fleet, caller }: Context, token: AccessToken): Promise<boolean> =>
+  managesPeople(caller) || !isPrincipal(caller) || caller.limit === null || comesFrom(fleet, token, caller.token ?? '')
 
 /** What a token is limited to. A project that its principal may not see is not told apart from one that is not. */
 async function ownGrants({ fleet }: Context, principal: Principal, wanted: Grant[]): Promise<Grant[]> {
@@ -219,6 +224,7 @@ export const people = [
     run: async (context, { name, grants }) => {
       requirePerson(context.caller)
       requireCovered(context.caller, grants)
+      requireProvided(context.fleet, { provider: null }, 'an invitation')
       const asked = ask(context, 'invite_person')
       const person = await addPrincipal(context.fleet, asked, { kind: 'person', name, grants })
       return { person: viewOf(person), invitation: await invitation(context.fleet, person) }
@@ -241,6 +247,7 @@ export const people = [
           'principal_id',
           value.ended_at ? 'has no access any more' : 'is a service, which uses tokens',
         )
+      requireProvided(fleet, value, 'an invitation')
       return { person: viewOf(value), invitation: await invitation(fleet, value) }
     },
   }),
@@ -341,7 +348,9 @@ export const people = [
     run: async (context, { principal_id }) => {
       const ofOwner = principal_id === undefined && context.caller.kind === 'owner'
       const holder = ofOwner ? null : (await meant(context, principal_id)).id
-      return { tokens: (await tokensOf(context.fleet, holder)).map(each => tokenView(context.fleet, each)) }
+      const tokens: AccessToken[] = []
+      for (const each of await tokensOf(context.fleet, holder)) if (await isInHand(context, each)) tokens.push(each)
+      return { tokens: tokens.map(each => tokenView(context.fleet, each)) }
     },
   }),
   command({
@@ -381,7 +390,8 @@ export const people = [
       const { fleet, caller } = context
       const { value } = await lookUp(fleet, 'tokens', token_id).catch(() => ({ value: undefined }))
       const isOwn = isPrincipal(caller) && value?.principal_id === caller.id
-      if (!value || !(isOwn || managesPeople(caller))) throw new NotFound('token', token_id)
+      if (!value || !((isOwn && (await isInHand(context, value))) || managesPeople(caller)))
+        throw new NotFound('token', token_id)
       await revokeToken(fleet, ask(context, 'revoke_token'), value.id)
       return tokenView(fleet, (await lookUp(fleet, 'tokens', value.id)).value)
     },

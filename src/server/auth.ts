@@ -8,6 +8,7 @@ import { isScrapeToken } from '../fleet/metrics/scrape-token.ts'
 import { admitDevice } from '../fleet/people/devices.ts'
 import { idInJwt, looksLikeJwt } from '../fleet/people/jwt.ts'
 import { MAX_PASSWORD_CHARS, personWith } from '../fleet/people/passwords.ts'
+import { requireProvided } from '../fleet/people/provider.ts'
 import { holderOf, holderWith } from '../fleet/people/tokens.ts'
 import { current } from '../fleet/records.ts'
 import type { Caller } from '../operations/operation.ts'
@@ -57,9 +58,9 @@ export async function callerOf(fleet: Fleet, authorization: string): Promise<Cal
   if (held) {
     const { grants: limit, id, expires_at, via } = held.token
     if (!held.principal) return { kind: 'owner', token: id, expires_at }
+    const caller = { ...namedIn(held.principal), limit, token: id, expires_at }
     // What was exchanged is for an agent, so it is no person, whoever gave their credential for it.
-    const kind = via === 'exchange' ? 'service' : held.principal.kind
-    return { ...namedIn(held.principal), kind, limit, token: id, expires_at }
+    return via === 'exchange' ? { ...caller, kind: 'service', forAgent: true } : caller
   }
   if (await isScrapeToken(fleet, token)) return { kind: 'monitor' }
   const named = await sessionOf(fleet.keys, token)
@@ -91,7 +92,11 @@ export async function signIn(
   const now = Date.parse(fleet.now())
   const byToken = same(token, await fleet.keys.ownerToken())
   const invited = byToken ? { id: newId(), name: '' } : await deviceOf(fleet.keys, token, now)
-  if (!invited || (invited.principal && !(await isInvited(fleet, invited.principal)))) return undefined
+  if (!invited) return undefined
+  const person = invited.principal && (await fleet.store.get('principals', invited.principal.id))?.value
+  // An invitation is void once its person was signed out everywhere, or ended.
+  if (invited.principal && !isCurrent(person, invited.principal.epoch)) return undefined
+  if (person) requireProvided(fleet, person, 'a link')
   if (before !== undefined && !replace) await requireSamePerson(fleet, before, invited.principal?.id ?? null)
   const device = await admitDevice(fleet, invited, {
     userAgent,
@@ -130,10 +135,6 @@ async function requireSamePerson(fleet: Fleet, before: string, principalId: stri
   if (device && device.principal_id !== principalId)
     throw new NotAllowed('This browser is signed in as somebody else.', { try: 'Sign out first, or switch.' })
 }
-
-/** An invitation is void once its person was signed out everywhere, or ended. */
-const isInvited = async (fleet: Fleet, { id, epoch }: { id: string; epoch: number }): Promise<boolean> =>
-  isCurrent((await fleet.store.get('principals', id))?.value, epoch)
 
 /** The key that identifies a browser. A key that its page can read is accepted only where browsers offer no other. */
 export function keyIn(body: unknown, { headers }: FastifyRequest): DeviceKey {

@@ -11,7 +11,9 @@ import { aBrowser, tokenIn } from './browser.testkit.ts'
 import { EXCHANGES } from './limits.ts'
 import { aServer, type Running } from './server.testkit.ts'
 
-const USED = OPERATIONS.filter(({ name }) => ['who_am_i', 'rotate_signing_keys'].includes(name))
+const USED = OPERATIONS.filter(({ name }) =>
+  ['who_am_i', 'rotate_signing_keys', 'list_tokens', 'revoke_token'].includes(name),
+)
 const ASK = { operation: 'test', actor: 'person' }
 
 async function aTeam() {
@@ -85,6 +87,23 @@ test('a token is exchanged for a JWT with one role, no wider than its own', asyn
   const again = await auth(json.token)
   expect(again.status).toBe(200)
   expect(again.json.expires_at <= json.expires_at).toBe(true)
+})
+
+test('a JWT is for an agent, so whatever its role it decides no permission, and ends no other token', async () => {
+  const { ada, token, tokenId, auth, me, ask, fleet } = await aTeam()
+  const lead = (await auth(token, { agentType: 'team-lead' })).json.token
+  const may = (await me(lead)).json.permissions.map(({ permission }: { permission: string }) => permission)
+  expect(may).toContain('questions.answer')
+  expect(may).not.toContain('approvals.decide')
+  const other = await makeToken(fleet, ASK, ada, { name: 'other', grants: null, expires_at: null })
+  const end = (by: string, id: string) => ask('DELETE', `/api/tokens/${id}`, { token: by })
+  for (const id of [tokenId, other.record.id]) expect((await end(lead, id)).status).toBe(404)
+  expect((await ask('GET', '/api/tokens', { token: lead })).json.tokens).toHaveLength(1)
+  const child = decodeJwt((await auth(lead)).json.token).jti!
+  expect((await end(lead, child)).status).toBe(200)
+  expect((await end(lead, decodeJwt(lead).jti!)).status).toBe(200)
+  expect((await me(lead)).status).toBe(401)
+  expect((await end(token, other.record.id)).status).toBe(200)
 })
 
 test('without a credential, or with one that does not count, nobody gets anything', async () => {

@@ -5,6 +5,7 @@ import { type Grant, isCurrent } from '../domain/records/principal.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { AGENT_TYPES, exchange, serviceNamed } from '../fleet/people/exchange.ts'
 import { publishedKeys } from '../fleet/people/jwt.ts'
+import { requireProvided } from '../fleet/people/provider.ts'
 import { viewOf } from '../fleet/people/view.ts'
 import { current, lookUp } from '../fleet/records.ts'
 import { isPrincipal, sightFor } from '../operations/authorize.ts'
@@ -93,6 +94,7 @@ async function invitedWith(
   if (!invited.principal) return { caller: { kind: 'owner' }, invitation: invited.id }
   const principal = (await fleet.store.get('principals', invited.principal.id))?.value
   if (!isCurrent(principal, invited.principal.epoch)) return undefined
+  requireProvided(fleet, principal, 'a link')
   return { caller: { ...namedIn(principal), limit: null }, invitation: invited.id }
 }
 

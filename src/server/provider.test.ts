@@ -4,9 +4,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { SignJWT } from 'jose'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { newId } from '../domain/ids.ts'
 import { Project } from '../domain/records/project.ts'
 import { setPassword } from '../fleet/people/passwords.ts'
 import { addPrincipal, endPrincipal } from '../fleet/people/principals.ts'
+import { deviceUrl } from '../platform/tokens.ts'
 import { pair } from './browser.testkit.ts'
 import { aServer, raw } from './server.testkit.ts'
 import { TOYS } from './toys.testkit.ts'
@@ -179,6 +181,9 @@ test('nobody becomes somebody else by a name, and strangers without a group leav
   const person = await personOf((await signIn()).json.device)
   expect(person).toMatchObject({ name: 'ada 2', grants: [{ role: 'worker' }] })
   expect(person.id).not.toBe(invited.id)
+  // Nor by one that only looks the same.
+  Object.assign(provider.account, { sub: 'u-3', name: 'a\u200bd\u00ada\u2060' })
+  expect((await personOf((await signIn()).json.device)).name).toBe('ada 3')
   const before = (await fleet.store.find('principals', { index: 'created', limit: 10 })).items.length
   Object.assign(provider.account, { sub: 'u-2', groups: [] })
   expect((await signIn()).status).toBe(403)
@@ -231,7 +236,7 @@ test('only the browser that began finishes, once, with its own state', async () 
 })
 
 test('the page names the provider, and a fleet with the provider only takes no password', async () => {
-  const { post, server, fleet, ask } = await aHome({ FLEET_SIGN_IN_WITH: 'provider' })
+  const { post, server, fleet, ask, signIn, personOf } = await aHome({ FLEET_SIGN_IN_WITH: 'provider' })
   const { text } = await raw(server.url, 'GET', '/sign-in', {})
   expect(text).toContain('data-provider="Acme &#38; &#60;Co&#62;" data-passwords="off"')
   const ada = await addPrincipal(fleet, ASK, { kind: 'person', name: 'Ada', grants: [] })
@@ -239,6 +244,19 @@ test('the page names the provider, and a fleet with the provider only takes no p
   await setPassword(fleet, ASK, ada.id, { password, current: undefined, isSelf: false })
   const { status, json } = await post('/sign-in', { name: 'Ada', password, key: pair().key })
   expect([status, json.error.message]).toEqual([403, 'People sign in here with Acme & <Co>, not with a password.'])
+  // Nor the link or the JWT of an invitation, which no provider vouches for.
+  const invite = async ({ id, epoch }: { id: string; epoch: number }) => {
+    const until = { expiresMs: Date.parse(fleet.now()) + 60_000, principal: { id, epoch } }
+    const url = await deviceUrl(fleet.keys, server.url, { id: newId(), name: '', ...until })
+    return new URL(url).searchParams.get('token')!
+  }
+  const invitation = await invite(ada)
+  expect((await post('/sign-in', { token: invitation, key: pair().key })).status).toBe(403)
+  expect((await ask('POST', '/auth', { token: invitation, body: { handle: 'scout' } })).status).toBe(403)
+  expect((await fleet.store.find('devices', { index: 'signed_in', limit: 10 })).items).toEqual([])
+  // Whom the provider knows can bring another browser.
+  const known = await personOf((await signIn()).json.device)
+  expect((await post('/sign-in', { token: await invite(known), key: pair().key })).status).toBe(200)
   // The way back in is the machine itself.
   const token = new URL(await server.signInUrl()).searchParams.get('token')
   expect((await post('/sign-in', { token, key: pair().key })).status).toBe(200)

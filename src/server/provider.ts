@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import { Forbidden, InvalidInput, Unauthorized } from '../domain/errors.ts'
+import { InvalidInput, Unauthorized } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { personFrom } from '../fleet/people/provided.ts'
-import { hasProvider, Provider } from '../fleet/people/provider.ts'
+import { hasProvider, isProviderOnly, Provider, requireProvided } from '../fleet/people/provider.ts'
 import { admitBrowser, keyIn } from './auth.ts'
 import type { Limits } from './limits.ts'
 import type { Log } from './log.ts'
@@ -20,14 +20,7 @@ export const waysIn = (fleet: Fleet): { passwords: boolean; provider: string } =
   provider: hasProvider(fleet) ? fleet.settings.oidcName : '',
 })
 
-const isProviderOnly = (fleet: Fleet): boolean => fleet.settings.signInWith === 'provider' && hasProvider(fleet)
-
-export function requirePasswords(fleet: Fleet): void {
-  if (isProviderOnly(fleet))
-    throw new Forbidden(`People sign in here with ${fleet.settings.oidcName}, not with a password.`, {
-      try: 'The owner signs in with fleet open on the machine of the server.',
-    })
-}
+export const requirePasswords = (fleet: Fleet): void => requireProvided(fleet, { provider: null }, 'a password')
 
 interface Parts {
   fleet: Fleet

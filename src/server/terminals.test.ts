@@ -93,6 +93,8 @@ test('only a person at a browser decides: no token, no other page, no guess', as
   expect((await browser.ask('POST', '/auth/device/decide', { body, headers: foreign })).status).toBe(403)
   expect((await browser.ask('POST', '/auth/device/decide', { body, headers: { origin: undefined } })).status).toBe(403)
   expect((await poll(device_code)).json.error).toBe('authorization_pending')
+  for (const wrong of [null, [], { user_code }, { user_code, allow: 'true' }])
+    expect((await browser.ask('POST', '/auth/device/decide', { body: wrong as object })).status).toBe(400)
   const answers = new Set<string>()
   let tries = 0
   for (let last = 404; last === 404 && tries < 100; tries++) {

@@ -73,7 +73,7 @@ export function addTerminals(app: FastifyInstance, { fleet, limits }: { fleet: F
     requireBrowser(request)
     const { caller } = request.asker!
     limits.requireCodeTry(caller)
-    const { allow } = request.body as { allow?: unknown }
+    const { allow } = (request.body ?? {}) as { allow?: unknown }
     if (typeof allow !== 'boolean') throw new InvalidInput('allow', 'must be true or false')
     const decision = allow ? await allowedBy(fleet, caller) : 'denied'
     if (!requests.decide(textIn(request, 'user_code'), decision, now())) throw unknownCode()

@@ -1,15 +1,20 @@
 import { expect, test } from 'vitest'
 import { aFleet } from '../fleet.testkit.ts'
-import { addPrincipal, nameOfActor } from './principals.ts'
+import { addPrincipal, lookUpPrincipal, nameOfActor } from './principals.ts'
 
 const ASK = { operation: 'invite_person', actor: 'person' }
 
-test.each(['Ada\nFleet-Landed-By: Bob', 'Ada\u001b[2J', 'A\u0000da', 'Ada\u2028Bob', 'ad\u202eA'])(
-  'nobody is called %j',
-  async name => {
-    await expect(addPrincipal(aFleet(), ASK, { kind: 'person', name, grants: [] })).rejects.toThrow('one line')
-  },
-)
+test.each([
+  'Ada\nFleet-Landed-By: Bob',
+  'Ada\u001b[2J',
+  'A\u0000da',
+  'Ada\u2028Bob',
+  'ad\u202eA',
+  'A\u200bda',
+  'Ada\u2060',
+])('nobody is called %j', async name => {
+  await expect(addPrincipal(aFleet(), ASK, { kind: 'person', name, grants: [] })).rejects.toThrow('one line')
+})
 
 test('an actor has the name of its person; the owner and agents have none', async () => {
   const fleet = aFleet()
@@ -17,4 +22,13 @@ test('an actor has the name of its person; the owner and agents have none', asyn
   expect(await nameOfActor(fleet, `person:${id}`)).toBe('Ada Lovelace')
   for (const actor of ['person', 'fleet', 'session:s1', undefined])
     expect(await nameOfActor(fleet, actor)).toBe(undefined)
+})
+
+test('an id is that of its person, also if somebody else has it as a name', async () => {
+  const fleet = aFleet()
+  const ada = await addPrincipal(fleet, ASK, { kind: 'person', name: 'Ada', grants: [] })
+  const mallory = await addPrincipal(fleet, ASK, { kind: 'person', name: ada.id, grants: [] })
+  expect((await lookUpPrincipal(fleet, ada.id)).value.name).toBe('Ada')
+  expect((await lookUpPrincipal(fleet, mallory.id)).value.id).toBe(mallory.id)
+  expect((await lookUpPrincipal(fleet, 'ADA')).value.id).toBe(ada.id)
 })

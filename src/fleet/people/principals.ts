@@ -5,8 +5,10 @@ import { type Ask, by, oncePerKey } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
 import { all, current, derivedId, lookUp, put, readable } from '../records.ts'
 
-/** The person or service with this id or name. */
+/** The person or service with this id or name. An id comes first: people of a provider choose their names. */
 export async function lookUpPrincipal(fleet: Fleet, ref: string): Promise<Stored<Principal>> {
+  const exact = await fleet.store.get('principals', ref)
+  if (exact) return exact
   const named = (await allNamed(fleet, ref)).find(({ ended_at }) => !ended_at)
   return named ? current(fleet, 'principals', named.id) : lookUp(fleet, 'principals', ref)
 }
@@ -45,10 +47,10 @@ export async function addPrincipal(
   return (await current(fleet, 'principals', id)).value
 }
 
-/** Names are shown in terminals and written into commits. */
+/** Names are shown in terminals and written into commits, and no two of them look the same. */
 function requireLine(name: string): void {
-  if (/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(name))
-    throw new InvalidInput('name', 'must be one line without control characters')
+  if (/[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u.test(name))
+    throw new InvalidInput('name', 'must be one line without control or invisible characters')
 }
 
 /** Open streams end and are opened again with the new roles. */

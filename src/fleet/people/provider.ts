@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Forbidden, Unauthorized, Unfit, Unreachable } from '../../domain/errors.ts'
 import type { DeviceKey } from '../../domain/records/device.ts'
+import type { Principal } from '../../domain/records/principal.ts'
 import { groupsIn } from '../../domain/rules/groups.ts'
 import { clipped } from '../../domain/text.ts'
 import { safeLine } from '../../platform/safe-text.ts'
@@ -28,6 +29,16 @@ interface Begun {
 
 export const hasProvider = ({ settings }: Fleet): boolean =>
   settings.oidcIssuer !== null && settings.oidcClientId !== null
+
+export const isProviderOnly = (fleet: Fleet): boolean => fleet.settings.signInWith === 'provider' && hasProvider(fleet)
+
+/** With the provider only, whom it does not know is let in neither by a password nor by a link. */
+export function requireProvided(fleet: Fleet, person: Pick<Principal, 'provider'>, by: string): void {
+  if (isProviderOnly(fleet) && person.provider === null)
+    throw new Forbidden(`People sign in here with ${fleet.settings.oidcName}, not with ${by}.`, {
+      try: 'The owner signs in with fleet open on the machine of the server.',
+    })
+}
 
 /** What a browser signs to finish. */
 export const finishText = (home: string, state: string, search: string): string =>
@@ -102,13 +113,10 @@ export class Provider {
           ? await fetchUserInfo(configuration, tokens.access_token, claims.sub)
           : {}
       const told: Record<string, unknown> = { ...more, ...claims }
-      const name = [told.preferred_username, told.name, told.email].find(
-        each => typeof each === 'string' && each.trim(),
-      )
       return {
         issuer: claims.iss,
         subject: claims.sub,
-        name: clipped(safeLine(String(name ?? claims.sub)).trim(), NAME_CHARS),
+        name: [told.preferred_username, told.name, told.email, claims.sub].map(asName).find(Boolean) ?? 'somebody',
         groups: groupsIn(told[oidcGroupsClaim]),
       }
     } catch (cause) {
@@ -138,6 +146,17 @@ export class Provider {
     return configuration
   }
 }
+
+/** One line as it looks: whoever looks like somebody else gets a number behind the name. */
+const asName = (told: unknown): string =>
+  clipped(
+    safeLine(
+      String(told ?? '')
+        .normalize('NFKC')
+        .replace(/\p{Default_Ignorable_Code_Point}/gu, ''),
+    ).trim(),
+    NAME_CHARS,
+  )
 
 const secret = (): string => randomBytes(32).toString('base64url')
 

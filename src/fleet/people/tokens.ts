@@ -78,6 +78,10 @@ async function parentsOf(fleet: Fleet, { parent_id }: AccessToken): Promise<(Acc
   return found
 }
 
+/** Whether a token is this one, or was made with it. */
+export const comesFrom = async (fleet: Fleet, token: AccessToken, id: string): Promise<boolean> =>
+  token.id === id || (await parentsOf(fleet, token)).some(parent => parent?.id === id)
+
 /** Whose token this is, if it and all tokens behind it still count. Null: the owner of the home. */
 export async function standingHolder(
   fleet: Fleet,
