@@ -30,7 +30,17 @@ async function twoTeams() {
       })
       const session_id = `s-${name}-${handle}`
       const of = { mission_id: member.mission_id, project_id: project }
-      await bench.save('sessions', aSession({ ...of, id: session_id, member_id: member.id, status: 'running' }))
+      await bench.save(
+        'sessions',
+        aSession({
+          ...of,
+          id: session_id,
+          member_id: member.id,
+          status: 'running',
+          worktree: null,
+          worktree_kept: false,
+        }),
+      )
       callers[handle] = { kind: 'session', session_id, ...of }
     }
     return { id, ...callers } as { id: string; lea: Caller; bob: Caller }
@@ -114,4 +124,26 @@ test('a person writes in their project under their own name, and sees no other t
   const reply = await ask<{ id: string }>(one.bob, 'reply_mail', { mail_id: sent.id, body: 'hello yourself' })
   expect(reply).toMatchObject({ deliveries: [{ to: 'Ada-L' }] })
   expect(await ask(ada, 'read_mail', { team_id: one.id })).toMatchObject({ messages: [{ body: 'hello yourself' }] })
+})
+
+test('what would end the mission of a member is refused, and a project goes only without its teams', async () => {
+  const { ask, owner, one, fleet } = await twoTeams()
+  const { members } = await ask<{ members: { handle: string; mission_id: string | null }[] }>(owner, 'get_team', {
+    team_id: one.id,
+  })
+  const mission_id = members.find(({ handle }) => handle === 'bob')!.mission_id
+  for (const name of ['cancel_mission', 'delete_mission'])
+    await expect(ask(owner, name, { mission_id }), name).rejects.toThrow(/is that of a team member/)
+  await expect(ask(owner, 'delete_project', { project_id: 'p1' })).rejects.toThrow(/has the team alpha/)
+  await ask(owner, 'send_mail', { team_id: one.id, to: 'bob', body: 'Goodbye.' })
+  await ask(owner, 'delete_team', { team_id: one.id, dismiss: true })
+  await expect(ask(owner, 'get_team', { team_id: one.id })).rejects.toThrow(/There is no team/)
+  await ask(owner, 'delete_project', { project_id: 'p1' })
+  for (const collection of ['teams', 'members', 'mail', 'deliveries', 'missions'] as const) {
+    const { items } = await fleet.store.find(collection, { index: 'id', limit: 100 })
+    expect(
+      items.map(({ value }) => value.project_id),
+      collection,
+    ).not.toContain('p1')
+  }
 })

@@ -75,6 +75,8 @@ export const COLLECTIONS = {
     cancelling: m => (m.cancel_requested ? [[m.updated_at]] : []),
     deleting: m => (m.deleting ? [[m.created_at]] : []),
     workflow: m => (m.workflow ? [[m.workflow.id, m.workflow.stage]] : []),
+    /** The missions of team members, which lists leave out. */
+    member: m => (m.member ? [[m.project_id, m.created_at]] : []),
     taken_over: m => (m.taken_over ? [[m.taken_over.since]] : []),
   }),
   sessions: declare(() => Session, {
@@ -149,20 +151,24 @@ export const COLLECTIONS = {
     created: t => (t.ended_at ? [] : [[t.created_at]]),
     project: t => (t.ended_at ? [] : [[t.project_id, t.created_at]]),
     /** Also those that were deleted. */
+    ever: t => [[t.project_id, t.created_at]],
     name: t => [[t.name.toLowerCase(), t.created_at]],
   }),
   members: declare(() => Member, {
     team: m => (m.dismissed_at ? [] : [[m.team_id, m.created_at]]),
     /** Also those that were dismissed. */
     ever: m => [[m.team_id, m.created_at]],
+    project: m => [[m.project_id, m.created_at]],
     held: m => (m.held?.until && !m.dismissed_at ? [[m.held.until]] : []),
   }),
   mail: declare(() => Mail, {
     team: m => [[m.team_id, m.order]],
+    project: m => [[m.project_id, m.order]],
     thread: m => [[m.thread, m.order]],
   }),
   deliveries: declare(() => Delivery, {
     mail: d => [[d.mail_id, d.order]],
+    project: d => [[d.project_id, d.order]],
     member: d => [[d.member_id, d.order]],
     /** Can be handed over now. */
     queued: d => (d.state === 'queued' && d.held === null ? [[d.member_id, d.order]] : []),

@@ -343,7 +343,7 @@ export type Mission = z.infer<typeof Mission>
 
 /** Whether lists and counts include it. The mission of a team member is shown with its team, unless it needs a person. */
 export const isListed = ({ member, status }: Pick<Mission, 'member' | 'status'>): boolean =>
-  member === null || status === 'needs_input' || status === 'failed'
+  member === null || status === 'needs_input' || status === 'review' || status === 'failed'
 
 /** The result of one check at one commit. */
 export const Evidence = z.object({

@@ -173,7 +173,15 @@ export async function dispatchMission(fleet: Fleet, ask: Ask, id: string, wish: 
 }
 
 export const requestCancel = (fleet: Fleet, ask: Ask, id: string, reason?: string): Promise<Stored<Mission>> =>
-  changeMission(fleet, id, ask, (mission, when) => life.requestCancel(mission, when, reason))
+  changeMission(fleet, id, ask, (mission, when) => life.requestCancel(requireNoMember(mission), when, reason))
+
+/** What ends a mission would leave a team member without one. */
+function requireNoMember(mission: Mission): Mission {
+  if (!mission.member) return mission
+  throw new NotAllowed(`Mission ${mission.id} is that of a team member (${mission.title}).`, {
+    try: 'fleet team pause, or fleet team dismiss',
+  })
+}
 
 /** `expected`: the candidate that the person was shown. */
 export const requestLanding = (
@@ -183,11 +191,11 @@ export const requestLanding = (
   { force = false, expected }: { force?: boolean; expected?: string },
 ): Promise<Stored<Mission>> =>
   changeMission(fleet, id, ask, async (mission, when) =>
-    landings.requestLanding(await requireShown(fleet, mission, expected), when, force),
+    landings.requestLanding(await requireShown(fleet, requireNoMember(mission), expected), when, force),
   )
 
 export const rejectMission = (fleet: Fleet, ask: Ask, id: string, reason?: string): Promise<Stored<Mission>> =>
-  changeMission(fleet, id, ask, (mission, when) => life.reject(mission, reason, when))
+  changeMission(fleet, id, ask, (mission, when) => life.reject(requireNoMember(mission), reason, when))
 
 export const reconsiderMission = (fleet: Fleet, ask: Ask, id: string): Promise<Stored<Mission>> =>
   changeMission(fleet, id, ask, (mission, when) => life.reconsider(mission, when))
@@ -195,11 +203,18 @@ export const reconsiderMission = (fleet: Fleet, ask: Ask, id: string): Promise<S
 export const requestUndo = (fleet: Fleet, ask: Ask, id: string): Promise<Stored<Mission>> =>
   changeMission(fleet, id, ask, (mission, when) => landings.requestUndo(mission, when))
 
+/** The mission of somebody who was dismissed is like any other. */
+async function requireNoPresentMember(fleet: Fleet, mission: Mission): Promise<void> {
+  const member = mission.member && (await fleet.store.get('members', mission.member.id))
+  if (member && !member.value.dismissed_at) requireNoMember(mission)
+}
+
 const MOST_TOLD = 20
 
 export async function deleteMission(fleet: Fleet, ask: Ask, id: string, discard: boolean): Promise<void> {
   await oncePerKey(fleet, ask, async () => {
     const { value: mission, version } = await current(fleet, 'missions', id)
+    await requireNoPresentMember(fleet, mission)
     life.requireStatus(mission, DELETABLE, `fleet cancel ${id}`)
     if (mission.undo) throw new NotAllowed(`Mission ${id} is being undone.`, { try: `fleet show ${id}` })
     life.requireFree(mission)

@@ -3,6 +3,7 @@ import { basename, isAbsolute, sep } from 'node:path'
 import { Forbidden, InvalidInput, NotAllowed } from '../../domain/errors.ts'
 import type { NewEvent } from '../../domain/records/event.ts'
 import { isLoopOver } from '../../domain/records/loop.ts'
+import type { Mission } from '../../domain/records/mission.ts'
 import { type LandingPolicy, MAX_NAME_CHARS, Project, type ProjectSettings } from '../../domain/records/project.ts'
 import type { Session } from '../../domain/records/session.ts'
 import type { By } from '../../domain/rules/life.ts'
@@ -202,9 +203,13 @@ export async function deleteProject(fleet: Fleet, ask: Ask, id: string, discard 
     const checks = await fleet.store.find('check_runs', { index: 'project', equals: [id], limit: 1 })
     if (checks.items.some(({ value: run }) => run.status !== 'ended'))
       throw new NotAllowed(`The checks of project ${id} are running.`, { try: `fleet project check ${id} --stop` })
+    const [team] = (await fleet.store.find('teams', { index: 'project', equals: [id], limit: 1 })).items
+    if (team)
+      throw new NotAllowed(`Project ${id} has the team ${team.value.name}.`, {
+        try: `fleet team delete ${team.value.name} --dismiss`,
+      })
     const left: Stored<Session>[] = []
-    for await (const { value: mission } of all(fleet, 'missions', 'project', [id]))
-      left.push(...(await leftBehind(fleet, mission.id)))
+    for await (const mission of missionsOf(fleet, id)) left.push(...(await leftBehind(fleet, mission.id)))
     if (left.length && !discard) throw stillHolds(left, `fleet project remove ${id} --discard`)
     await fleet.commit('commit.project-deleted', {
       changes: [put('projects', { ...value, deleting: true }, version), ...discarded(left)],
@@ -218,9 +223,9 @@ export async function deleteProject(fleet: Fleet, ask: Ask, id: string, discard 
 /** What is left to do after a project's deletion is written down. Doing it again is free. */
 export async function forgetProject(fleet: Fleet, project: Project, when: By): Promise<void> {
   const sample = project.sample ? await sampleWork(fleet, project) : undefined
-  for await (const { value } of all(fleet, 'missions', 'project', [project.id]))
-    await forgetMission(fleet, value.id, when)
-  for (const collection of ['plans', 'loops', 'approval_rules', 'check_runs'] as const) {
+  for await (const mission of missionsOf(fleet, project.id)) await forgetMission(fleet, mission.id, when)
+  for await (const { value } of all(fleet, 'teams', 'ever', [project.id])) await forget(fleet, 'teams', value.id)
+  for (const collection of OF_PROJECT) {
     for await (const { value } of all(fleet, collection, 'project', [project.id]))
       await forget(fleet, collection, value.id)
   }
@@ -236,6 +241,15 @@ export async function forgetProject(fleet: Fleet, project: Project, when: By): P
   })
 }
 
+/** Records that go with their project. */
+const OF_PROJECT = ['plans', 'loops', 'approval_rules', 'check_runs', 'deliveries', 'mail', 'members'] as const
+
+/** All missions of a project, also those of team members. */
+async function* missionsOf(fleet: Fleet, projectId: string): AsyncGenerator<Mission> {
+  for (const index of ['project', 'member'])
+    for await (const { value } of all(fleet, 'missions', index, [projectId])) yield value
+}
+
 async function liveMissions(fleet: Fleet, id: string): Promise<string[]> {
   const pages = await Promise.all(
     ['running', 'landing', 'queued', 'waiting'].map(status =>
@@ -248,7 +262,9 @@ async function liveMissions(fleet: Fleet, id: string): Promise<string[]> {
     limit: 200,
   })
   const waiting = asking.items.filter(item => item.value.asking || item.value.taken_over)
-  return [...pages.flatMap(page => page.items), ...waiting].map(item => item.value.id)
+  const ofMembers = await Array.fromAsync(all(fleet, 'missions', 'member', [id]))
+  const atWork = ofMembers.filter(({ value }) => value.status === 'running' || value.status === 'queued')
+  return [...pages.flatMap(page => page.items), ...waiting, ...atWork].map(item => item.value.id)
 }
 
 /** Pausing keeps new sessions from starting; running ones go on. Without a project it pauses the whole fleet. */
