@@ -351,3 +351,22 @@ test('mission path prints the folder of its last session and nothing else, or sa
   expect(gone).toMatchObject({ code: 4, out: '' })
   expect(gone.err).toContain('Mission abcdef has no worktree now.')
 })
+
+test.each([
+  ['user', 'invite', 'Eve', '--role', 'team-lead@'],
+  ['role', 'set', 'Eve', 'team-lead@'],
+  ['role', 'set', 'Eve', 'team-lead@ '],
+  ['token', 'make', '--name', 'ci', '--role', 'monitor@'],
+])('%s %s: a role without the project after its @ is no role in the whole fleet', async (...line) => {
+  const { code, err, asked } = await fleet(line, { answers: { list_people: { people: [] } } })
+  expect(code).toBe(2)
+  expect(err).toMatch(/names no project after the @/)
+  expect(asked.filter(({ operation }) => operation !== 'list_people')).toEqual([])
+})
+
+test.each(['team', 'mail', 'project'])('fleet %s alone prints its help and nothing else', async group => {
+  const { code, out, err } = await fleet([group])
+  expect(code).toBe(2)
+  expect(`${out}${err}`).toMatch(new RegExp(`^Usage: fleet ${group} `))
+  expect(`${out}${err}`).not.toMatch(/outputHelp|Try:/)
+})

@@ -29,7 +29,7 @@ export const EXAMPLES: Readonly<Record<string, readonly (readonly [line: string,
     ['fleet team show crew', 'what each member does now'],
   ],
   'fleet mail': [
-    ['fleet mail send ada "Plan the release" --needs reply', 'wake ada and wait for its answer'],
+    ['fleet mail send ada "Plan the release" --wait', 'wake ada and wait for its answer'],
     ['fleet mail send @all "The API is frozen"', 'tell everybody at their next turn'],
     ['fleet mail read', 'read what they wrote to you'],
   ],

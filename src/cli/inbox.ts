@@ -126,13 +126,10 @@ function mailItem(
 ): Item {
   const title = `${from.handle} of ${team}: ${subject || titleOf(body)}`
   const held = deliveries[0]?.held
-  const call = (operation: string, more: object = {}): string[] => [
-    `fleet call ${operation} '${JSON.stringify({ mail_id: shortId(id), ...more })}'`,
-  ]
-  if (held) return { id, title, project, about: [held], next: call('release_mail') }
+  if (held) return { id, title, project, about: [held], next: [`fleet mail release ${shortId(id)}`] }
   const isAsked = needs === 'reply' || needs === 'decision'
-  const next = isAsked ? call('reply_mail', { body: '<answer>' }) : call('ack_mail')
-  return { id, title, project, about: subject ? [titleOf(body)] : [], next }
+  const next = isAsked ? `fleet mail reply ${shortId(id)} "<answer>"` : `fleet mail ack ${shortId(id)}`
+  return { id, title, project, about: subject ? [titleOf(body)] : [], next: [next] }
 }
 
 const INDENT = '  '

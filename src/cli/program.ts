@@ -169,6 +169,8 @@ export async function run(given: readonly string[], invocation: Invocation): Pro
   } catch (error) {
     const isUsage = error instanceof CommanderError
     if (isUsage && error.exitCode === 0) return EXIT.done
+    // A group without a command: its help was printed.
+    if (isUsage && error.code === 'commander.help') return EXIT.usage
     const problem = isUsage ? usageError(wrong || error.message, program, args) : error
     complain(problem, streams, asJson())
     return exitOfError(problem)

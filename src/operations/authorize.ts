@@ -106,14 +106,14 @@ export const sightFor = ({ grants, limit }: Pick<Principal, 'grants' | 'limit'>)
 
 /** A command that names nothing in a project changes the fleet itself. */
 function touchesFleet({ kind, touches }: Operation, input: Record<string, unknown>): boolean {
-  if (touches === 'fleet') return true
+  if (touches) return touches === 'fleet'
   return kind === 'command' && Object.keys(NAMED).every(field => input[field] === undefined)
 }
 
 /** For the reference: what an operation concerns. */
 export function whereOf({ kind, may, touches, input }: Operation): 'you' | 'fleet' | 'project' | 'either' {
   if (may === 'self.manage') return 'you'
-  if (touches === 'fleet') return 'fleet'
+  if (touches) return touches === 'fleet' ? 'fleet' : 'project'
   const named = Object.keys(NAMED).flatMap(field => input.shape[field] ?? [])
   if (kind !== 'command') return 'project'
   if (!named.length) return 'fleet'

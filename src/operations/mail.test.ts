@@ -120,6 +120,10 @@ test('a person writes in their project under their own name, and sees no other t
   await expect(ask(ada, 'get_team', { team_id: 'beta' })).rejects.toThrow(/There is no team/)
   const { teams } = await ask<{ teams: { name: string }[] }>(ada, 'list_teams')
   expect(teams.map(({ name }) => name)).toEqual(['alpha'])
+  // She need not name the only team that she sees, and answers only what is addressed to her.
+  expect(await ask(ada, 'send_mail', { to: 'bob', body: 'again' })).toMatchObject({ team_id: one.id })
+  const other = await ask<{ id: string }>(one.lea, 'send_mail', { to: 'operator', body: 'Well?', needs: 'decision' })
+  await expect(ask(ada, 'reply_mail', { mail_id: other.id, body: 'x' })).rejects.toThrow(/not addressed to you/)
   // Whoever writes can be answered.
   const reply = await ask<{ id: string }>(one.bob, 'reply_mail', { mail_id: sent.id, body: 'hello yourself' })
   expect(reply).toMatchObject({ deliveries: [{ to: 'Ada-L' }] })

@@ -46,6 +46,7 @@ export const mail = [
   command({
     name: 'send_mail',
     may: 'mail.send',
+    touches: 'view',
     mayAlso: ({ to = [] }) => (addressesGroup([to].flat()) ? ['mail.broadcast'] : []),
     mcp: { set: 'teams', name: 'mail_send' },
     summary:
@@ -145,6 +146,7 @@ export const mail = [
   command({
     name: 'read_mail',
     may: 'mail.send',
+    touches: 'view',
     mcp: { set: 'teams', name: 'mail_read', defaults: { limit: 20 } },
     summary: 'Read your mail: what is unread or unanswered, oldest first, or everything, newest first',
     http: 'POST /api/mail/read',

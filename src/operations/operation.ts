@@ -96,8 +96,11 @@ interface Common<I extends z.ZodObject, N extends string> {
   may: Permission
   /** What else it needs, given the input. */
   mayAlso?: (input: z.infer<I>) => readonly Permission[]
-  /** `fleet`: it concerns the whole fleet, although its input names something in a project, or it is a query. */
-  touches?: 'fleet'
+  /**
+   * `fleet`: it concerns the whole fleet, although its input names something in a project, or it is a query. `view`: a
+   * command that concerns what its caller sees, although its input may name nothing.
+   */
+  touches?: 'fleet' | 'view'
   /** The set of MCP tools that has it, or how it is offered there. False: it is not. */
   mcp: Offered['set'] | Offered | false
   /** `POST /api/missions/:mission_id/dispatch`. The names in the path are fields of the input. */

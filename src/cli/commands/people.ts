@@ -184,6 +184,8 @@ async function invitePerson(cli: Cli, name: string, roles: string[] | undefined)
       return cli.terminal.note(`${name} was added. Start the server for a link: fleet up --detach, then this again.`)
     cli.terminal.print(answer.invitation.url)
     cli.terminal.note(`Send this link to ${answer.person.name}. It works once, until ${answer.invitation.expires_at}.`)
+    if (/^https?:\/\/(127\.|localhost|\[::1\])/.test(answer.invitation.url))
+      cli.terminal.note('It leads to this machine only. For other machines, start the server with --host and TLS.')
   })
   return undefined
 }
@@ -243,6 +245,10 @@ function grantsIn(roles: readonly string[]): Grant[] {
     const [role = '', ...project] = text.split('@')
     if (!(ROLES as readonly string[]).includes(role))
       throw new InvalidInput('role', `is not one: ${role}`, { try: `Choose one of ${ROLES.join(', ')}.` })
+    if (project.length && !project.join('@').trim())
+      throw new InvalidInput('role', `names no project after the @: ${text}`, {
+        try: `${role}@<project>, or ${role} for the whole fleet.`,
+      })
     return { role: role as Role, project_id: project.join('@') || null }
   })
 }

@@ -158,7 +158,9 @@ async function originalOf(
   const { value: mail } = await lookUp(fleet, 'mail', ref)
   if (mail.team_id !== team.id) throw new NotFound('message', ref)
   const delivery = await fleet.store.get('deliveries', derivedId('delivery', mail.id, senderId(sender)))
-  // Whoever was not addressed, or follows up on a message of their own, answers nothing.
+  // Whoever follows up on a message of their own answers nothing.
+  if (!delivery && mail.from.member_id !== senderId(sender))
+    throw new NotAllowed(`Message ${mail.id} was not addressed to you.`, { try: 'Write a message of your own.' })
   return { mail, delivery }
 }
 
