@@ -1,6 +1,7 @@
 import { Button } from '@radix-ui/themes'
 import { Link } from 'wouter'
 import type { Output } from '../../api/client.ts'
+import { useAgentTitle } from '../../kit/agent-title.ts'
 import { Answer, Lines } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
@@ -13,23 +14,25 @@ type SessionSide = Output<'compare_sessions'>['first']
 /** Two sessions of one mission: how the later one changed the work. */
 export function CompareSessions({ first, second }: { first: string; second: string }) {
   const answer = useAsk('compare_sessions', { first, second })
+  const titleOf = useAgentTitle()
   return (
     <Answer of={answer} loading={<Lines rows={2} height={240} />}>
       {({ first: one, second: two, between }) => (
-        <Sides first={compared(one)} second={compared(two)} between={between} />
+        <Sides first={compared(one, titleOf)} second={compared(two, titleOf)} between={between} />
       )}
     </Answer>
   )
 }
 
-const compared = ({ session, report, ...side }: SessionSide): Compared => ({
+const compared = ({ session, report, ...side }: SessionSide, titleOf: (agent: string) => string): Compared => ({
   ...side,
   usage: session.usage,
   summary: report?.summary ?? '',
   title: <Link href={`/sessions/${session.id}`}>Session {session.number}</Link>,
   about: (
     <>
-      {plain(session.agent)} · {session.outcome ?? session.status} · {session.reason} · <Time at={session.created_at} />
+      {plain(titleOf(session.agent))} · {session.outcome ?? session.status} · {session.reason} ·{' '}
+      <Time at={session.created_at} />
     </>
   ),
   actions: (

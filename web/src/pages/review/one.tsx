@@ -1,5 +1,6 @@
 import { Text } from '@radix-ui/themes'
 import { Link, useParams } from 'wouter'
+import { useAgentTitle } from '../../kit/agent-title.ts'
 import { useProjectNames } from '../../kit/choosers.tsx'
 import { Answer, Lines, Page } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
@@ -32,11 +33,14 @@ export default function ReviewOne() {
 
 function About({ mission }: { mission: Review['mission'] }) {
   const nameOf = useProjectNames()
+  const titleOf = useAgentTitle()
   return (
     <>
       <Link href="/review">Review</Link> · <Link href={`/missions/${mission.id}`}>mission {shortId(mission.id)}</Link>
       {' · '}
-      {[nameOf(mission.project_id), mission.agent].filter(Boolean).map(each => `${plain(each!)} · `)}
+      {[nameOf(mission.project_id), mission.agent && titleOf(mission.agent)]
+        .filter(Boolean)
+        .map(each => `${plain(each!)} · `)}
       <Text>
         <Time at={mission.updated_at} />
       </Text>

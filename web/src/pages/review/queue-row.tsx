@@ -1,5 +1,6 @@
 import { Badge, Flex, Text } from '@radix-ui/themes'
 import { Link } from 'wouter'
+import { useAgentTitle } from '../../kit/agent-title.ts'
 import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
 import { groupOf, type Review } from './queue.ts'
@@ -8,6 +9,7 @@ import { ReviewFacts, RiskBadge } from './risk.tsx'
 /** One mission in the queue: its size, its risk, and its checks. */
 export function QueueRow({ review, project }: { review: Review; project: string }) {
   const { mission, risk, overlaps } = review
+  const titleOf = useAgentTitle()
   const why = groupOf(review) === 'ready' ? undefined : mission.status_reason?.text
   const reasons = risk.reasons.filter(({ text }) => text !== why)
   const [other] = overlaps
@@ -19,7 +21,7 @@ export function QueueRow({ review, project }: { review: Review; project: string 
           {plain(mission.title)}
         </Link>
         <Text size="1" color="gray" className="queue-when">
-          {plain([project, mission.agent].filter(Boolean).join(' · '))} <Time at={mission.updated_at} />
+          {plain([project, mission.agent && titleOf(mission.agent)].filter(Boolean).join(' · '))} <Time at={mission.updated_at} />
         </Text>
       </div>
       {why && (

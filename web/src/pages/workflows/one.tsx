@@ -3,6 +3,7 @@ import { Brush, RotateCcw, Square } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import { Link, useLocation, useParams } from 'wouter'
 import type { Output } from '../../api/client.ts'
+import { useAgentTitle } from '../../kit/agent-title.ts'
 import { AgentChooser, useRunsScripts } from '../../kit/choosers.tsx'
 import { LongTextInput, TextInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
@@ -38,6 +39,7 @@ function Shown({ workflow }: { workflow: Workflow }) {
   const [changing, setChanging] = useState<Stage>()
   const isOver = ended_at !== null
   const mayRun = useMay('workflows.run', workflow.project_id)
+  const titleOf = useAgentTitle()
   return (
     <Page
       title={plain(name)}
@@ -69,7 +71,7 @@ function Shown({ workflow }: { workflow: Workflow }) {
               id: stage.name,
               title: stage.name,
               status: statusOf(stage),
-              about: stage.agent ?? undefined,
+              about: stage.agent ? plain(titleOf(stage.agent)) : undefined,
               why: stage.summary,
             }))}
             edges={stages.flatMap(stage => stage.depends_on.map(from => ({ from, to: stage.name })))}
