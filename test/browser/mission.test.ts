@@ -75,6 +75,17 @@ test('its worktree opens in an editor, and its path and branch are copied', asyn
   await page.getByRole('menuitem', { name: 'Copy branch' }).click()
   await page.getByText('Copied the branch.', { exact: true }).waitFor()
   expect(await clipboard()).toBe(branch)
+
+  // Landed work has a ref of the fleet instead. It is copied, and not shown as a branch.
+  await fleet.land(id)
+  await fleet.until(id, 'done')
+  await person.visit(`/missions/${id}?tab=overview`)
+  await page.getByText('Kept in the repository as a ref').waitFor()
+  expect(await page.getByText('refs/fleet/').count()).toBe(0)
+  await page.getByRole('button', { name: 'Copy ref' }).click()
+  await expect.poll(clipboard).toBe((await fleet.show(id)).branch)
+  await open()
+  await page.getByRole('menuitem', { name: 'Copy ref' }).waitFor()
 })
 
 test('on a phone, transcript and changes are one tap apart', async () => {

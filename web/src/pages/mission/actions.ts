@@ -83,6 +83,9 @@ type Known = Pick<
 export const liveSession = ({ sessions, session_id }: Pick<Known, 'sessions' | 'session_id'>): Session | undefined =>
   sessions.find(({ id, status }) => id === session_id && status !== 'ended')
 
+/** Landed work has no branch any more. A ref of the fleet keeps its commits. */
+export const isKeptRef = (branch: string): boolean => branch.startsWith('refs/fleet/')
+
 /** Its agent waits for an answer, so answering is the way on. */
 export const isAsking = ({ status, status_reason }: Pick<Known, 'status' | 'status_reason'>): boolean =>
   status === 'needs_input' && status_reason?.code === 'question'

@@ -5,7 +5,7 @@ import { Facts } from '../../kit/facts.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
 import { useWho } from '../../live/names.ts'
-import type { Detail } from './actions.ts'
+import { type Detail, isKeptRef } from './actions.ts'
 import { canPropose, PullRequest } from './pull-request.tsx'
 import { Pushed } from './pushed.tsx'
 
@@ -15,12 +15,18 @@ export function Delivery({ mission }: { mission: Detail }) {
   return (
     <Facts
       of={{
-        Branch: branch && (
+        Branch: branch && !isKeptRef(branch) && (
           <Flex align="center" gap="2" minWidth="0">
             <Code variant="ghost" truncate title={plain(branch)}>
               {plain(branch)}
             </Code>
             <CopyButton text={branch} label="Copy branch" />
+          </Flex>
+        ),
+        Work: branch && isKeptRef(branch) && (
+          <Flex align="center" gap="2">
+            Kept in the repository as a ref
+            <CopyButton text={branch} label="Copy ref" />
           </Flex>
         ),
         Candidate: candidate && <Code variant="ghost">{candidate.commit.slice(0, 10)}</Code>,

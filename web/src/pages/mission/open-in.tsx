@@ -5,7 +5,7 @@ import { copyText } from '../../kit/copy.tsx'
 import { complain, tell } from '../../kit/toasts.tsx'
 import { useAsk } from '../../live/data.ts'
 import { useMay } from '../../live/me.ts'
-import type { Detail } from './actions.ts'
+import { type Detail, isKeptRef } from './actions.ts'
 import { EDITORS, type Editor, editorLink, isThisMachine } from './editors.ts'
 
 /** Opens the worktree in an editor, and copies what people need in a terminal. */
@@ -19,6 +19,7 @@ export function OpenIn({ mission }: { mission: Detail }) {
   const mayChoose = useMay('set_settings')
   const { branch } = mission
   if (!path && !branch) return null
+  const branchWord = branch && isKeptRef(branch) ? 'ref' : 'branch'
   const copy = (what: string, text: string) => async () => {
     try {
       await copyText(text)
@@ -58,8 +59,8 @@ export function OpenIn({ mission }: { mission: Detail }) {
             </DropdownMenu.Item>
           )}
           {branch && (
-            <DropdownMenu.Item onSelect={copy('branch', branch)}>
-              <Copy size={14} /> Copy branch
+            <DropdownMenu.Item onSelect={copy(branchWord, branch)}>
+              <Copy size={14} /> Copy {branchWord}
             </DropdownMenu.Item>
           )}
           {editors.length > 0 && mayChoose && (
