@@ -19,6 +19,7 @@ test('a rule is chosen when answering, listed with its use, and revoked with one
   await visit('/approvals')
   await page.getByText('No approval rules').waitFor()
   await visit('/inbox')
+  await page.getByText('Run the command make test', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Always allow in this project' }).click()
   await expect.poll(async () => (await agent.stands(first)).answer?.decision).toBe('allow')
   await page.getByText('make test').first().waitFor({ state: 'detached' })

@@ -51,10 +51,12 @@ test.each([null, undefined, 'text', 7, [], {}, { description: 'only words' }, { 
 )
 
 test('what it covers is said in words', () => {
-  expect(coverage('Bash', of({ command: 'npm test' })!)).toBe('Bash: npm test')
-  expect(coverage('Edit', of({}, ['a.txt'])!)).toBe('Edit on ./a.txt, whatever the change')
+  expect(coverage('Bash', of({ command: 'npm test' })!)).toBe('Run the command npm test')
+  expect(coverage('execute', of({ command: 'npm test' })!)).toBe('Run the command npm test')
+  expect(coverage('Edit', of({}, ['a.txt'])!)).toBe('Change ./a.txt, whatever the change')
   expect(coverage('Bash', of({ command: 'x', run_in_background: true })!)).toBe(
-    'Bash: {"command":"x","run_in_background":true}',
+    'Run a command (Bash): {"command":"x","run_in_background":true}',
   )
+  expect(coverage('mcp__shop__buy', of({ item: 'tea' })!)).toBe('Use a service (mcp__shop__buy): {"item":"tea"}')
   expect(filesOf(of({ files: ['a'], more: 1 })!)).toEqual([])
 })

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { Id, Timestamp } from '../ids.ts'
+import { allowanceOf, toolKind } from '../rules/tool-words.ts'
 
 /** `session`: the conversation that asked, even after it was parked. `project`: every mission of the project. */
 export const RULE_SCOPES = ['session', 'project'] as const
@@ -98,8 +99,14 @@ export function filesOf(subject: string): string[] {
 /** What a rule covers, in words. */
 export function coverage(tool: string, subject: string): string {
   const files = filesOf(subject)
-  if (files.length) return `${tool} on ${files.join(', ')}, whatever the change`
+  const kind = toolKind(tool)
+  const named = tool ? `${allowanceOf(tool)} (${tool})` : allowanceOf(tool)
+  if (files.length)
+    return kind === 'edit'
+      ? `Change ${files.join(', ')}, whatever the change`
+      : `${named}: ${files.join(', ')}, whatever the change`
   const { command, cwd, ...rest } = JSON.parse(subject) as { command?: unknown; cwd?: unknown }
   const isPlain = typeof command === 'string' && (cwd === undefined || cwd === './') && !Object.keys(rest).length
-  return isPlain ? `${tool}: ${command}` : `${tool}: ${subject}`
+  if (!isPlain) return `${named}: ${subject}`
+  return kind === 'run' ? `Run the command ${command}` : `${named}: ${command}`
 }

@@ -17,11 +17,16 @@ test('allowed for a session: exactly the same is not asked again there, everythi
   const agent = await aClientThatAsks(scene)
   const first = await agent.asksLeave(TEST)
   const answered = await fleet.fleetCommand(['answer', first, 'allow', 'Go on.', '--for-session'])
-  expect([answered.code, answered.stderr]).toEqual([0, expect.stringContaining('Bash: npm test')])
+  expect([answered.code, answered.stderr]).toEqual([0, expect.stringContaining('Run the command npm test')])
 
   const second = await agent.asksLeave({ ...TEST, description: 'Once more' })
   const [rule] = await rules(scene)
-  expect(rule).toMatchObject({ scope: 'session', mission_id: agent.id, covers: 'Bash: npm test', created_by: 'person' })
+  expect(rule).toMatchObject({
+    scope: 'session',
+    mission_id: agent.id,
+    covers: 'Run the command npm test',
+    created_by: 'person',
+  })
   expect(rule).toMatchObject({ agent: 'shell', uses: 1, last_used_at: expect.any(String) })
   expect(await agent.stands(second)).toMatchObject({
     ...{ status: 'answered', answer: { decision: 'allow', text: null }, answered_by: `rule:${rule!.id}` },
@@ -65,7 +70,7 @@ test('always allowed here: in every mission of the project until it is revoked, 
   expect((await stranger.stands(await stranger.asksLeave(TEST))).status).toBe('open')
 
   const listed = await fleet.fleetCommand(['approvals', 'list'])
-  expect(listed.stdout).toMatch(/^\w+ {2}project \w+ {2}Bash: npm test\n$/)
+  expect(listed.stdout).toMatch(/^\w+ {2}project \w+ {2}Run the command npm test\n$/)
   expect((await fleet.fleetCommand(['approvals', 'revoke', (await rules(scene))[0]!.id])).code).toBe(0)
   expect(await rules(scene)).toEqual([])
   expect((await other.stands(await other.asksLeave(TEST))).status).toBe('open')
