@@ -38,11 +38,19 @@ const contextOf = (browser: Browser, look: Look): Promise<BrowserContext> =>
     ...(look === 'phone' && { isMobile: true, hasTouch: true }),
   })
 
+const LOADING = '[aria-busy="true"], .rt-Skeleton'
+/** A page asks for more after its first answer, and its parts arrive one by one. This long nothing may be loading. */
+const QUIET_MS = 500
+
+/** Waits until the page shows something, nothing in it loads for a while, and its fonts are there. */
 async function settle(page: Page): Promise<void> {
-  await until(
-    'the page to be filled',
-    async () => (await page.locator('[aria-busy="true"], .rt-Skeleton').count()) === 0,
-  )
+  let since = Number.NaN
+  await until('the page to be filled', async () => {
+    const isFilled = (await page.locator('h1').count()) > 0 && (await page.locator(LOADING).count()) === 0
+    if (!isFilled) since = Number.NaN
+    else if (Number.isNaN(since)) since = Date.now()
+    return Date.now() - since >= QUIET_MS
+  })
   // Two frames: one to draw what has arrived, one to be sure that it was drawn.
   await page.evaluate(
     'document.fonts.ready.then(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))))',
