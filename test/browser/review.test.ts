@@ -67,7 +67,9 @@ test('three missions are reviewed by keyboard: one goes back with a comment, one
   const row = page
     .getByRole('listitem')
     .filter({ has: page.getByRole('link', { name: 'Charge the new tax', exact: true }) })
-  await expect.poll(() => row.textContent(), SOON).toMatch(/“Greet warmly”.*changes src\/names\.py as well/)
+  await expect
+    .poll(() => row.textContent(), SOON)
+    .toMatch(/“Greet warmly” has not landed either and changes src\/names\.py as well/)
   expect(await row.textContent(), 'the agent by its title').toContain('Shell script')
   expect(await row.textContent()).toMatch(/5 files.*no tests.*1 check not run yet/)
   await expectAccessible(page)

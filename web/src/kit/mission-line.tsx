@@ -7,6 +7,7 @@ import './mission-line.css'
 import { plain } from './plain.ts'
 import { StatusBadge } from './status.tsx'
 import { Time } from './time.tsx'
+import { reasonIn } from './without-ids.ts'
 
 interface MissionLineProps {
   mission: Mission
@@ -20,7 +21,7 @@ interface MissionLineProps {
 export function MissionLine({ mission, project, actions }: MissionLineProps) {
   const { id, title, agent, tags, waits_for, status_reason, ended_at, started_at, created_at } = mission
   const titleOf = useAgentTitle()
-  const why = waits_for[0]?.text ?? (mission.status === 'failed' ? status_reason?.text : undefined)
+  const why = reasonIn(waits_for) ?? (mission.status === 'failed' ? status_reason?.text : undefined)
   return (
     <div className="mission-line">
       <StatusBadge mission={mission} />

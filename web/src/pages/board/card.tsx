@@ -4,6 +4,7 @@ import { type MouseEvent, memo, useState } from 'react'
 import { Link } from 'wouter'
 import { plain } from '../../kit/plain.ts'
 import { Elapsed, Time } from '../../kit/time.tsx'
+import { reasonIn } from '../../kit/without-ids.ts'
 import { outcomeOf } from '../../kit/words.ts'
 import type { Mission } from '../../live/mending.ts'
 import type { May } from '../../live/rights.ts'
@@ -87,7 +88,7 @@ export const Card = memo(function Card({ mission, project, agent, isActive, isSe
 /** Why it is where it is. That finished work waits for a review is said by its column. */
 export function whyOf({ status, status_reason, waits_for }: Mission): string | undefined {
   if (status === 'review' && status_reason?.code === 'policy') return undefined
-  return waits_for[0]?.text ?? (status === 'failed' ? status_reason?.text : undefined)
+  return reasonIn(waits_for) ?? (status === 'failed' ? status_reason?.text : undefined)
 }
 
 export const Tag = ({ tag }: { tag: string }) => (

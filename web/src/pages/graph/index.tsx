@@ -10,6 +10,7 @@ import { useNarrow } from '../../kit/narrow.ts'
 import { Answer, Empty, Lines, Page } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { StatusDot } from '../../kit/status.tsx'
+import { withoutIds } from '../../kit/without-ids.ts'
 import { plural, STATUS_WORDS } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
 import './graph.css'
@@ -47,7 +48,11 @@ export default function GraphPage() {
     >
       <Answer of={graph}>
         {({ nodes: all, edges, more }) => {
-          const nodes = mission ? all : connected(all, edges)
+          const ids = new Set(all.map(({ id }) => id))
+          const nodes = (mission ? all : connected(all, edges)).map(node => ({
+            ...node,
+            waits_for: node.waits_for.map(text => withoutIds(text, ids)),
+          }))
           const alone = all.length - nodes.length
           if (nodes.length === 0)
             return (

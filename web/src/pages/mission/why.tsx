@@ -1,8 +1,10 @@
 import { Button, Callout, Flex } from '@radix-ui/themes'
 import { Hourglass, TriangleAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { May } from '../../kit/may.tsx'
 import { plain } from '../../kit/plain.ts'
+import { withoutIds } from '../../kit/without-ids.ts'
 import { capital } from '../../kit/words.ts'
 import { useCommand, useMissions } from '../../live/data.ts'
 import { useWho, type Who } from '../../live/names.ts'
@@ -17,14 +19,20 @@ export function Why({ mission }: { mission: Detail }) {
   if (isAsking(mission) || taken_over?.page) return null
   const bad = status === 'failed' || status === 'needs_input' || status_reason?.code === 'checks_failed'
   const reasons = [...new Set([...waits_for.map(({ text }) => text), ...(status_reason ? [status_reason.text] : [])])]
-  const lines = [...(taken_over ? [takenWords(taken_over, who)] : reasons), ...warnings]
+  // Missions that were not read yet are named without a link.
+  const unread = new Set(on.filter(id => !missions.some(mission => mission.id === id)))
+  const lines = [...(taken_over ? [takenWords(taken_over, who)] : reasons), ...warnings].map(line =>
+    withoutIds(line, unread),
+  )
   if (!lines.length) return null
   return (
     <Callout.Root color={bad ? 'amber' : 'gray'} highContrast mb="4" role="status">
       <Callout.Icon>{bad ? <TriangleAlert size={16} /> : <Hourglass size={16} />}</Callout.Icon>
       <Callout.Text className="why">
         {lines.map(line => (
-          <span key={line}>{plain(line)}</span>
+          <span key={line}>
+            <Linked text={line} missions={missions} />
+          </span>
         ))}
         {/* Commands for the terminal are left out, because the page has its own actions. */}
         {!taken_over && status_reason?.try && !/^fleet /.test(status_reason.try) && (
@@ -33,11 +41,13 @@ export function Why({ mission }: { mission: Detail }) {
         {status_reason?.code === 'checks_failed' && (
           <Link href={`/missions/${mission.id}?tab=checks`}>Show checks</Link>
         )}
-        {missions.map(({ id, title }) => (
-          <Link key={id} href={`/missions/${id}`}>
-            {plain(title)}
-          </Link>
-        ))}
+        {missions
+          .filter(mission => !lines.some(line => line.includes(mentionOf(mission))))
+          .map(({ id, title }) => (
+            <Link key={id} href={`/missions/${id}`}>
+              {plain(title)}
+            </Link>
+          ))}
       </Callout.Text>
       {taken_over?.gone && (
         <May use="hand_back_mission" project={mission.project_id}>
@@ -45,6 +55,25 @@ export function Why({ mission }: { mission: Detail }) {
         </May>
       )}
     </Callout.Root>
+  )
+}
+
+type Named = Pick<Detail, 'id' | 'title'>
+
+/** As the server names a mission in a sentence. */
+const mentionOf = ({ id, title }: Named): string => `${title} (${id})`
+
+/** A sentence in which the missions it names are links. */
+function Linked({ text, missions }: { text: string; missions: readonly Named[] }): ReactNode {
+  const found = missions.find(mission => text.includes(mentionOf(mission)))
+  if (!found) return plain(text)
+  const [before, ...after] = text.split(mentionOf(found))
+  return (
+    <>
+      <Linked text={before!} missions={missions} />
+      <Link href={`/missions/${found.id}`}>{plain(found.title)}</Link>
+      <Linked text={after.join(mentionOf(found))} missions={missions} />
+    </>
   )
 }
 

@@ -8,6 +8,7 @@ import { Markdown } from '../../kit/markdown.tsx'
 import { Answer, Lines, Page, Section } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { tell } from '../../kit/toasts.tsx'
+import { reasonIn } from '../../kit/without-ids.ts'
 import { dollars, plural } from '../../kit/words.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
 import { useMay } from '../../live/me.ts'
@@ -69,8 +70,8 @@ function Shown({ plan }: { plan: Plan }) {
       {status === 'planning' && (
         <>
           <Text as="p" size="2" color="gray">
-            {waits_for[0] ? plain(waits_for[0].text) : 'The planner looks at the repository.'} This page shows its
-            proposal as soon as it is ready.
+            {plain(reasonIn(waits_for) ?? 'The planner looks at the repository.')} This page shows its proposal as soon
+            as it is ready.
           </Text>
           <Lines />
         </>

@@ -2,6 +2,7 @@ import { Button, DropdownMenu, IconButton, Kbd, Text } from '@radix-ui/themes'
 import { ChevronUp, Undo2 } from 'lucide-react'
 import { plain } from '../../kit/plain.ts'
 import { StatusBadge } from '../../kit/status.tsx'
+import { reasonIn } from '../../kit/without-ids.ts'
 import { useMayDo } from '../../live/me.ts'
 import './bar.css'
 import type { Decisions } from './decisions.ts'
@@ -29,7 +30,7 @@ export function DecisionBar({ review, unsent, decisions, sendBack }: BarProps) {
       <section className="bar" aria-label="Decide">
         <StatusBadge mission={mission} />
         <Text size="2" className="bar-words">
-          {plain(mission.status_reason?.text ?? mission.waits_for[0]?.text ?? '')}
+          {plain(mission.status_reason?.text ?? reasonIn(mission.waits_for) ?? '')}
         </Text>
         {mission.result === 'landed' && mayLand && (
           <Button variant="soft" loading={busy} disabled={mission.undoing} onClick={undo}>

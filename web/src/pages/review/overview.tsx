@@ -6,9 +6,10 @@ import { Section } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { ReportView } from '../../kit/report.tsx'
 import { StatusBadge } from '../../kit/status.tsx'
+import { withoutIds } from '../../kit/without-ids.ts'
 import { plural } from '../../kit/words.ts'
 import { type Comment, CommentCard } from './comments.tsx'
-import type { Review } from './queue.ts'
+import { namedIn, type Review } from './queue.ts'
 import { ReviewFacts } from './risk.tsx'
 
 interface OverviewProps {
@@ -41,7 +42,7 @@ export function Overview({ review, detail, comments }: OverviewProps) {
                   <Badge color="gray" highContrast>
                     {label}
                   </Badge>{' '}
-                  {plain(text)}
+                  {plain(withoutIds(text, namedIn(review)))}
                 </li>
               ))}
             </ul>

@@ -3,7 +3,8 @@ import { Link } from 'wouter'
 import { useAgentTitle } from '../../kit/agent-title.ts'
 import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
-import { groupOf, type Review } from './queue.ts'
+import { withoutIds } from '../../kit/without-ids.ts'
+import { groupOf, namedIn, type Review } from './queue.ts'
 import { ReviewFacts, RiskBadge } from './risk.tsx'
 
 /** One mission in the queue: its size, its risk, and its checks. */
@@ -12,6 +13,7 @@ export function QueueRow({ review, project }: { review: Review; project: string 
   const titleOf = useAgentTitle()
   const why = groupOf(review) === 'ready' ? undefined : mission.status_reason?.text
   const reasons = risk.reasons.filter(({ text }) => text !== why)
+  const words = (text: string) => plain(withoutIds(text, namedIn(review)))
   const [other] = overlaps
   return (
     <li className="queue-row">
@@ -21,12 +23,13 @@ export function QueueRow({ review, project }: { review: Review; project: string 
           {plain(mission.title)}
         </Link>
         <Text size="1" color="gray" className="queue-when">
-          {plain([project, mission.agent && titleOf(mission.agent)].filter(Boolean).join(' · '))} <Time at={mission.updated_at} />
+          {plain([project, mission.agent && titleOf(mission.agent)].filter(Boolean).join(' · '))}{' '}
+          <Time at={mission.updated_at} />
         </Text>
       </div>
       {why && (
         <Text as="div" size="2">
-          {plain(why)}
+          {words(why)}
         </Text>
       )}
       <ReviewFacts review={review} />
@@ -36,7 +39,7 @@ export function QueueRow({ review, project }: { review: Review; project: string 
             <ul className="queue-reasons" aria-label="Reasons to look closely">
               {reasons.map(({ label, text }) => (
                 <li key={text}>
-                  <Badge color="gray" highContrast title={plain(text)}>
+                  <Badge color="gray" highContrast title={words(text)}>
                     {label}
                   </Badge>
                 </li>
@@ -44,7 +47,7 @@ export function QueueRow({ review, project }: { review: Review; project: string 
             </ul>
           </Flex>
           <Text as="div" size="2" color="gray">
-            {plain(reasons[0]!.text)}
+            {words(reasons[0]!.text)}
           </Text>
         </>
       )}

@@ -24,6 +24,10 @@ const hasFailed = ({ mission, checks }: Review): boolean =>
 export const groupOf = (review: Review): GroupName =>
   isConflict(review) ? 'conflicts' : hasFailed(review) ? 'failed' : 'ready'
 
+/** The other missions that its reasons name. */
+export const namedIn = ({ overlaps, includes }: Review): Set<string> =>
+  new Set([...overlaps, ...includes].map(({ mission_id }) => mission_id))
+
 /** Whether it waits for a decision, or can still get one. */
 export const isOpen = ({
   status,
