@@ -80,7 +80,7 @@ test('its worktree opens in an editor, and its path and branch are copied', asyn
   await fleet.land(id)
   await fleet.until(id, 'done')
   await person.visit(`/missions/${id}?tab=overview`)
-  await page.getByText('Kept in the repository as a ref').waitFor()
+  await page.getByText('Kept as a ref').waitFor()
   expect(await page.getByText('refs/fleet/').count()).toBe(0)
   await page.getByRole('button', { name: 'Copy ref' }).click()
   await expect.poll(clipboard).toBe((await fleet.show(id)).branch)

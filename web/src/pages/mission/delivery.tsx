@@ -25,7 +25,7 @@ export function Delivery({ mission }: { mission: Detail }) {
         ),
         Work: branch && isKeptRef(branch) && (
           <Flex align="center" gap="2">
-            Kept in the repository as a ref
+            Kept as a ref
             <CopyButton text={branch} label="Copy ref" />
           </Flex>
         ),
