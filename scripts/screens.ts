@@ -107,7 +107,10 @@ try {
   await empty.stop()
   const shots = busy(await aDay(full, note))
   const pages = await Promise.all(LOOKS.map(async look => [await walk(browser, full, shots, look), look] as const))
-  for (const [page] of pages) await page.goto(`${new URL(page.url()).origin}/missions`)
+  for (const [page] of pages) {
+    await page.goto(`${new URL(page.url()).origin}/missions`)
+    await settle(page)
+  }
   if (!only || only.includes(OFFLINE.name)) {
     await full.stop()
     for (const [page, look] of pages) {
