@@ -137,7 +137,10 @@ function addTokens(program: Command): void {
     const { terminal } = cli
     const answer = await cli.ask<Answer<'list_tokens'>>('list_tokens', { principal_id: who })
     if (terminal.json) return void terminal.data(answer)
-    if (!answer.tokens.length) return void terminal.note('There are no tokens.')
+    if (!answer.tokens.length)
+      return void terminal.note(
+        who ? 'There are no tokens.' : 'You have no tokens. Others have: fleet token list <who>',
+      )
     terminal.table(
       [
         { title: 'TOKEN', value: each => shortId(each.id) },
