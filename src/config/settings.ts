@@ -72,6 +72,8 @@ const STALL_POLICIES = {
 
 const TERMINALS = { computers: 'On computers', all: 'On computers and phones', off: 'Nowhere' }
 
+const MONTH_SECONDS = 30 * 86_400
+const YEAR_SECONDS = 365 * 86_400
 const WAYS_IN = { any: 'A password, or the provider if there is one', provider: 'The provider only' }
 
 const EDITORS = { vscode: 'VS Code', cursor: 'Cursor', zed: 'Zed', jetbrains: 'JetBrains IDE' }
@@ -379,6 +381,11 @@ export const SETTINGS = {
     section: 'Signing in',
     title: 'OpenID Connect: name',
     summary: 'What the button of the sign-in page calls the provider.',
+  }),
+  oidcAgain: setting('FLEET_OIDC_AGAIN', whole(3600, YEAR_SECONDS, 'seconds'), MONTH_SECONDS, {
+    section: 'Signing in',
+    title: 'OpenID Connect: sign in again after',
+    summary: 'Whoever has not signed in with the provider for so long is out, with browsers and tokens, until they do.',
   }),
   oidcGroupsClaim: setting('FLEET_OIDC_GROUPS_CLAIM', word, 'groups', {
     section: 'Signing in',

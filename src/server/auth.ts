@@ -42,7 +42,7 @@ async function callerWith(fleet: Fleet, deviceId: string): Promise<Caller> {
   const device = (await current(fleet, 'devices', deviceId)).value
   if (device.principal_id === null) return { kind: 'owner', device: deviceId }
   const principal = (await fleet.store.get('principals', device.principal_id))?.value
-  if (!isCurrent(principal, device.epoch)) throw signedOut()
+  if (!isCurrent(principal, device.epoch, fleet.now())) throw signedOut()
   return { ...namedIn(principal), limit: null, device: deviceId }
 }
 
@@ -95,7 +95,7 @@ export async function signIn(
   if (!invited) return undefined
   const person = invited.principal && (await fleet.store.get('principals', invited.principal.id))?.value
   // An invitation is void once its person was signed out everywhere, or ended.
-  if (invited.principal && !isCurrent(person, invited.principal.epoch)) return undefined
+  if (invited.principal && !isCurrent(person, invited.principal.epoch, fleet.now())) return undefined
   if (person) requireProvided(fleet, person, 'a link')
   if (before !== undefined && !replace) await requireSamePerson(fleet, before, invited.principal?.id ?? null)
   const device = await admitDevice(fleet, invited, {

@@ -93,7 +93,7 @@ async function invitedWith(
   if (!invited || (await fleet.store.get('devices', invited.id))) return undefined
   if (!invited.principal) return { caller: { kind: 'owner' }, invitation: invited.id }
   const principal = (await fleet.store.get('principals', invited.principal.id))?.value
-  if (!isCurrent(principal, invited.principal.epoch)) return undefined
+  if (!isCurrent(principal, invited.principal.epoch, fleet.now())) return undefined
   requireProvided(fleet, principal, 'a link')
   return { caller: { ...namedIn(principal), limit: null }, invitation: invited.id }
 }

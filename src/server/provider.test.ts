@@ -8,6 +8,8 @@ import { newId } from '../domain/ids.ts'
 import { Project } from '../domain/records/project.ts'
 import { setPassword } from '../fleet/people/passwords.ts'
 import { addPrincipal, endPrincipal } from '../fleet/people/principals.ts'
+import { standingOf } from '../fleet/people/signed-in.ts'
+import { makeToken } from '../fleet/people/tokens.ts'
 import { deviceUrl } from '../platform/tokens.ts'
 import { pair } from './browser.testkit.ts'
 import { aServer, raw } from './server.testkit.ts'
@@ -188,6 +190,33 @@ test('nobody becomes somebody else by a name, and strangers without a group leav
   Object.assign(provider.account, { sub: 'u-2', groups: [] })
   expect((await signIn()).status).toBe(403)
   expect((await fleet.store.find('principals', { index: 'created', limit: 10 })).items.length).toBe(before)
+})
+
+test('whoever has left the provider is out everywhere after a while, whatever they made meanwhile', async () => {
+  const { signIn, personOf, fleet, ask, provider } = await aHome({ FLEET_OIDC_AGAIN: '24h' })
+  const person = await personOf((await signIn()).json.device)
+  const { token } = await makeToken(fleet, ASK, person, { name: 'for ever', grants: null, expires_at: null })
+  const status = async () => (await ask('GET', '/api/toys/bear', { token })).status
+  const later = (days: number) => vi.setSystemTime(Date.now() + days * 86_400_000)
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  expect(await status()).not.toBe(401)
+  later(0.9)
+  expect(await status()).not.toBe(401)
+  await signIn()
+  later(0.9)
+  expect(await status()).not.toBe(401)
+  later(0.2)
+  expect(await status()).toBe(401)
+  const lapsed = (await fleet.store.get('principals', person.id))!.value
+  const browser = (await fleet.store.find('devices', { index: 'signed_in', newestFirst: true, limit: 1 })).items[0]!
+  expect(await standingOf(fleet, { device: browser.value.id })).toBe('out')
+  // No group any more: they are told so, and stay out.
+  Object.assign(provider.account, { groups: [] })
+  expect([(await signIn()).status, await status()]).toEqual([403, 401])
+  Object.assign(provider.account, { groups: ['devs'] })
+  expect([(await signIn()).status, lapsed.ended_at]).toEqual([200, null])
+  expect(await status()).not.toBe(401)
 })
 
 const LIES: Record<string, Lies> = {

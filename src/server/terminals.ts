@@ -110,7 +110,7 @@ async function allowedBy({ store }: Fleet, caller: Caller): Promise<Allowed> {
 /** Made only now, so that no secret waits for a terminal that never asks. */
 async function tokenFor(fleet: Fleet, { principal, actor }: Allowed, name: string): Promise<string | undefined> {
   const person = principal && (await fleet.store.get('principals', principal.id))?.value
-  if (principal && !isCurrent(person ?? undefined, principal.epoch)) return undefined
+  if (principal && !isCurrent(person ?? undefined, principal.epoch, fleet.now())) return undefined
   const expires_at = new Date(Date.parse(fleet.now()) + TOKEN_LASTS_MS).toISOString()
   const wanted = { name: `terminal ${name}`, grants: null, expires_at, via: 'terminal' as const }
   return (await makeToken(fleet, { operation: 'sign_in_terminal', actor }, person ?? null, wanted)).token

@@ -29,7 +29,11 @@ export const Principal = z.object({
     .default(null)
     .describe('scrypt; empty: only links sign this person in'),
   provider: z
-    .object({ issuer: z.string().max(1000), subject: z.string().max(1000) })
+    .object({
+      issuer: z.string().max(1000),
+      subject: z.string().max(1000),
+      until: Timestamp.nullable().default(null).describe('how long the last sign-in there counts; empty: for ever'),
+    })
     .nullable()
     .default(null)
     .describe('who vouches for this person, whose groups give the roles; empty: this fleet itself'),
@@ -64,9 +68,12 @@ export type AccessToken = z.infer<typeof AccessToken>
 /** How many tokens may stand behind one another. Each is looked up with every request. */
 export const MOST_PARENTS = 4
 
-/** Whether a sign-in that was made in `epoch` still counts. */
-export const isCurrent = (principal: Principal | undefined, epoch: number): principal is Principal =>
-  principal !== undefined && principal.ended_at === null && principal.epoch === epoch
+/** Whether a sign-in that was made in `epoch` still counts. Whom a provider vouches for signs in there now and then. */
+export const isCurrent = (principal: Principal | undefined, epoch: number, now: string): principal is Principal =>
+  principal !== undefined &&
+  principal.ended_at === null &&
+  principal.epoch === epoch &&
+  (principal.provider?.until ?? now) >= now
 
 export const isUsable = (token: AccessToken | undefined, now: string): token is AccessToken =>
   token !== undefined && token.revoked_at === null && (token.expires_at === null || token.expires_at > now)

@@ -7,6 +7,7 @@ import {
   settingsIdOf,
   whoseSettings,
 } from '../../domain/records/notification.ts'
+import { isCurrent } from '../../domain/records/principal.ts'
 import type { Version } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
@@ -55,7 +56,7 @@ export interface Destination {
 export async function destinations(fleet: Fleet, { id, ntfy, email }: NotificationSettings): Promise<Destination[]> {
   const whose = whoseSettings(id)
   const person = whose === null ? undefined : (await readable(fleet, 'principals', whose))?.value
-  if (whose !== null && (!person || person.ended_at)) return []
+  if (whose !== null && !isCurrent(person, person?.epoch ?? 0, fleet.now())) return []
   const browsers = await fleet.store.find('devices', { index: 'push', newestFirst: true, limit: MOST_OF_ALL })
   const now = fleet.now()
   return [

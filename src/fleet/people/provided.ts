@@ -1,8 +1,8 @@
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import type { Grant, Principal } from '../../domain/records/principal.ts'
 import { mappedFor } from '../../domain/rules/groups.ts'
-import type { Fleet } from '../fleet.ts'
-import { all, current } from '../records.ts'
+import { type Fleet, retryOnConflict } from '../fleet.ts'
+import { all, current, put } from '../records.ts'
 import { addPrincipal, setGrants, withProjects } from './principals.ts'
 
 /** Somebody as their provider knows them. */
@@ -29,8 +29,20 @@ export async function personFrom(fleet: Fleet, provided: Provided): Promise<Prin
     throw new Forbidden('None of your groups has a role in this fleet.', {
       try: 'Ask an owner of this fleet to map one of your groups to a role (oidc_groups).',
     })
-  return known ? (await current(fleet, 'principals', known.id)).value : added(fleet, provided, grants)
+  return known ? renewed(fleet, known.id) : added(fleet, provided, grants)
 }
+
+/** From now on their sign-in counts for a while. Without it, nobody would notice that they left the provider. */
+const untilFrom = ({ now, settings }: Fleet): string =>
+  new Date(Date.parse(now()) + settings.oidcAgain * 1000).toISOString()
+
+const renewed = (fleet: Fleet, id: string): Promise<Principal> =>
+  retryOnConflict(async () => {
+    const { value, version } = await current(fleet, 'principals', id)
+    const next = { ...value, provider: value.provider && { ...value.provider, until: untilFrom(fleet) } }
+    await fleet.commit('commit.wish', { changes: [put('principals', next, version)] })
+    return next
+  })
 
 async function knownAs(fleet: Fleet, { issuer, subject }: Provided): Promise<Principal | undefined> {
   const [found] = await Array.fromAsync(all(fleet, 'principals', 'provider', [issuer, subject]))
@@ -43,7 +55,7 @@ async function added(fleet: Fleet, provided: Provided, grants: Grant[]): Promise
   for (let count = 1; count <= MOST_NAMESAKES; count++) {
     const person = { kind: 'person' as const, name: count === 1 ? name : `${name} ${count}`, grants }
     try {
-      return await addPrincipal(fleet, ASK, { ...person, provider: { issuer, subject } })
+      return await addPrincipal(fleet, ASK, { ...person, provider: { issuer, subject, until: untilFrom(fleet) } })
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error
       // Their other browser may have been first.

@@ -33,6 +33,7 @@ export async function standingOf(fleet: Fleet, by: SignIn): Promise<'in' | 'chan
         : null
       : await standingHolder(fleet, (await store.get('tokens', by.token))?.value)
   if (principal === null) return 'in'
-  if (principal === undefined || (by.token === undefined && !isCurrent(principal, device!.epoch))) return 'out'
+  if (principal === undefined || (by.token === undefined && !isCurrent(principal, device!.epoch, fleet.now())))
+    return 'out'
   return by.since && JSON.stringify(by.since) !== JSON.stringify(principal.grants) ? 'changed' : 'in'
 }

@@ -98,7 +98,7 @@ async function holderNow(fleet: Fleet, token: AccessToken | undefined): Promise<
   if (!isUsable(token, fleet.now())) return undefined
   if (token.principal_id === null) return null
   const principal = (await fleet.store.get('principals', token.principal_id))?.value
-  return isCurrent(principal, token.epoch) ? principal : undefined
+  return isCurrent(principal, token.epoch, fleet.now()) ? principal : undefined
 }
 
 export async function revokeToken(fleet: Fleet, ask: Ask, id: string): Promise<void> {
