@@ -108,33 +108,33 @@ describe('acts on a delivery', () => {
 
 describe('after the session it was handed to', () => {
   const handed = rules.handed(aDelivery(), { session_id: 's1', via: 'prompt' }, NOW)
-  const after = (delivery: Delivery, completed: boolean, remembered = false) =>
+  const ended = (delivery: Delivery, completed: boolean, remembered = false) =>
     rules.afterSession(delivery, { completed, remembered }, NOW)
 
   test('one that ended well has heard its prompt', () => {
-    expect(after(handed, true)).toMatchObject({ state: 'heard', heard_by: 'turn' })
+    expect(ended(handed, true)).toMatchObject({ state: 'heard', heard_by: 'turn' })
   })
 
   test('what was told during a turn and not confirmed is queued again, however the session ended', () => {
     const told = { ...handed, via: 'message' as const }
     for (const completed of [true, false])
-      expect(after(told, completed)).toMatchObject({ state: 'queued', session_id: null })
+      expect(ended(told, completed)).toMatchObject({ state: 'queued', session_id: null })
   })
 
   test('one that ended early returns what it heard, unless its conversation is continued', () => {
     const heard = rules.heard(handed, 'turn', NOW)
-    expect(after(handed, false)).toMatchObject({ state: 'queued' })
-    expect(after(heard, false)).toMatchObject({ state: 'queued' })
-    expect(after(heard, false, true)).toMatchObject({ state: 'heard', session_id: null })
+    expect(ended(handed, false)).toMatchObject({ state: 'queued' })
+    expect(ended(heard, false)).toMatchObject({ state: 'queued' })
+    expect(ended(heard, false, true)).toMatchObject({ state: 'heard', session_id: null })
   })
 
   test('what was answered stays answered', () => {
     const replied = rules.answered(handed, 'replied', NOW)
-    expect(after(replied, false)).toMatchObject({ state: 'replied', session_id: null })
+    expect(ended(replied, false)).toMatchObject({ state: 'replied', session_id: null })
   })
 
   test('a message that no session survives is held for a person', () => {
     const often = { ...handed, times_handed: 5 }
-    expect(after(often, false)).toMatchObject({ state: 'queued', held: expect.stringMatching(/handed over 5 times/) })
+    expect(ended(often, false)).toMatchObject({ state: 'queued', held: expect.stringMatching(/handed over 5 times/) })
   })
 })

@@ -108,7 +108,9 @@ test('what the agent had not heard when it was stopped is told with the words of
   const { fleet } = await finished(taken({ message: { inline: 'Mind the tide.', images } }))
   const { value } = await handBackMission(fleet, ask, 'm1', { next: 'resume', message: 'I fixed the pier.' })
   const { message } = value.taken_over!
-  expect(await fleet.blobs.read(message!)).toMatch(/hands both back to you[^]*Mind the tide\.[^]*I fixed the pier\./)
+  expect(await fleet.blobs.read(message!)).toMatch(
+    /hands both back to you[\s\S]*Mind the tide\.[\s\S]*I fixed the pier\./,
+  )
   expect(message!.images).toEqual(images)
 })
 
