@@ -127,10 +127,10 @@ export const talk = [
         missions: await missionViews(fleet, missions.slice(0, limit)),
         plans: plans.slice(0, limit).map(planSummary),
         mail: await Promise.all(
-          mail.slice(0, limit).map(async each => ({
-            ...(await mailView(fleet, each.mail, [each.delivery])),
-            team: each.team,
-          })),
+          mail.slice(0, limit).map(async ({ team, delivery }) => {
+            const { value } = await current(fleet, 'mail', delivery.mail_id)
+            return { ...(await mailView(fleet, value, [delivery])), team }
+          }),
         ),
         failures: await missionViews(fleet, failures.slice(0, limit)),
         count: countOf(waiting),

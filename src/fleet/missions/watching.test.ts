@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Question } from '../../domain/records/talk.ts'
-import { Delivery, Mail, Team } from '../../domain/records/team.ts'
+import { Delivery, Team } from '../../domain/records/team.ts'
 import { aMission, NOW } from '../../domain/samples.testkit.ts'
 import { personId } from '../teams/teams.ts'
 import { aBench } from '../workshop.testkit.ts'
@@ -31,12 +31,8 @@ test('mail waits for the person it is to; mail that is held back waits for every
   await save('teams', Team.parse({ id: 't1', project_id: 'p1', name: 'crew', ...times }))
   const mail = (id: string, to: string, delivery: object = {}) => {
     const of = { team_id: 't1', project_id: 'p1', order: 1, created_at: NOW }
-    const from = { member_id: 'ada', handle: 'ada', role: 'worker' }
     const waiting = { mail_id: id, from: 'ada', state: 'queued', needs: 'none', wakes: false }
-    return Promise.all([
-      save('mail', Mail.parse({ id, thread: id, from, to: [], body: { inline: 'Hello' }, ...of })),
-      save('deliveries', Delivery.parse({ id: `d-${id}`, member_id: to, ...waiting, ...delivery, ...of })),
-    ])
+    return save('deliveries', Delivery.parse({ id: `d-${id}`, member_id: to, ...waiting, ...delivery, ...of }))
   }
   await mail('unread', personId('t1', 'person'))
   await mail('read', personId('t1', 'person'), { state: 'heard' })
@@ -44,7 +40,8 @@ test('mail waits for the person it is to; mail that is held back waits for every
   await mail('other', personId('t1', 'person:grace'))
   await mail('between', 'bob')
   await mail('held', 'bob', { held: 'Too many' })
-  const idsFor = async (actor: string) => (await waitingForPerson(fleet, actor)).mail.map(({ mail: { id } }) => id)
+  const idsFor = async (actor: string) =>
+    (await waitingForPerson(fleet, actor)).mail.map(({ delivery }) => delivery.mail_id)
   expect((await idsFor('person')).toSorted()).toEqual(['asked', 'held', 'unread'])
   expect((await idsFor('person:grace')).toSorted()).toEqual(['held', 'other'])
   expect(countOf(await waitingForPerson(fleet, 'person'))).toBe(3)

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { shortId } from '../../../src/domain/ids.ts'
 import { eventually } from '../../kit/fleet.ts'
 import { aScene } from '../../kit/scene.ts'
 import { aTeam, type MailView } from '../../kit/team.ts'
@@ -122,6 +123,33 @@ test('agents that answer each other without end are held back, and a person can 
   expect(await messages()).toHaveLength(6)
   await s.fleet.call('release_mail', { mail_id: held.id })
   await eventually('they go on', async () => (await messages()).length === 7)
+})
+
+test('mail to a person waits in their inbox, on the page and in the terminal, and is counted once everywhere', async () => {
+  const s = await aScene()
+  const crew = await aTeam(s, [])
+  await crew.add('ada', { charter: crew.chatter('operator') })
+  await crew.send('ada', 'Shall we sail?', { wake: true })
+  const inbox = () => s.fleet.call<{ count: number; mail: (MailView & { team: string })[] }>('list_inbox', {})
+  await eventually('it asks', async () => (await inbox()).count === 1)
+  const [asked] = (await inbox()).mail
+  expect(asked).toMatchObject({ team: 'crew', body: 'Shall we sail?!', from: { handle: 'ada' } })
+  expect(asked!.deliveries).toMatchObject([{ to: 'operator', state: 'queued' }])
+  expect(await s.fleet.call('system_status', {})).toMatchObject({ needs_you: 1 })
+  expect(await s.fleet.call('get_overview', {})).toMatchObject({ needs_you: { count: 1, mail: 1 } })
+  const { stdout, stderr, code } = await s.fleet.fleetCommand(['inbox'])
+  expect(stdout).toMatch(/Mail \(1\)\n\S+ {2}ada of crew: Shall we sail\?!/)
+  expect(stderr).toContain(`fleet mail reply ${shortId(asked!.id)} "<answer>"`)
+  expect(code).toBe(3)
+
+  // Reading does not answer it.
+  const read = { team_id: crew.team.id, thread: 'another' }
+  await s.fleet.call('read_mail', read)
+  expect((await inbox()).mail[0]!.deliveries).toMatchObject([{ state: 'queued' }])
+  await s.fleet.call('read_mail', { ...read, thread: asked!.thread })
+  expect((await inbox()).mail[0]!.deliveries).toMatchObject([{ state: 'heard' }])
+  await s.fleet.call('decline_mail', { mail_id: asked!.id, reason: 'Not today' })
+  expect(await inbox()).toMatchObject({ count: 0, mail: [] })
 })
 
 test('a member is woken only so often within an hour', async () => {
