@@ -115,6 +115,9 @@ test('a broadcast with a chip for each: acknowledged, waiting, cancelled; a dism
   await chip(page, 'All hands', /cy\s*Cancelled/)
     .locator('s')
     .waitFor()
+  expect(await page.evaluate(`getComputedStyle(document.querySelector('.deliveries s')).textDecorationLine`)).toBe(
+    'line-through',
+  )
 
   // A message that wakes nobody waits; then its reader leaves.
   await act(page, 'bob', 'Write to bob')

@@ -164,7 +164,7 @@ function Dismiss({ team, member: { id, handle, person, state }, close }: DialogP
       title={`Dismiss ${handle}?`}
       about={
         person === null
-          ? `${stops}Its work is kept, and its unread mail goes back to the senders with the reason. The name can be used again.`
+          ? `${stops}Its work is kept, and its unread mail goes back to the senders. The name can be used again.`
           : 'They are no longer a member, until they write to the team again.'
       }
       act="Dismiss"
