@@ -5,7 +5,7 @@ import { effective } from '../../domain/rules/effective.ts'
 import type { Fleet } from '../fleet.ts'
 import { childrenOf, costsOf } from '../records.ts'
 import { defaultsOf } from './capacity.ts'
-import { budgetsToday } from './holds.ts'
+import { budgetsToday, THE_FLEET } from './holds.ts'
 
 /** Money that a session may spend, as part of a larger sum. */
 export interface Budget {
@@ -60,6 +60,8 @@ const sum = (dollars: number): string => `$${Number(dollars.toFixed(4))}`
 
 /** Why nothing more may be spent, after a session that has spent this much. */
 export function overBudget({ limitUsd, usedUsd, daysOf }: Budget, spentUsd: number): string {
+  // People of one project read it, and the sum would tell them what the others spent.
+  if (daysOf === THE_FLEET) return `Today's budget of the fleet, ${sum(limitUsd)}, is spent.`
   const all = usedUsd + spentUsd
   const over = all - limitUsd < 0.00005 ? '.' : `, ${money(all - limitUsd)} over.`
   return daysOf === null

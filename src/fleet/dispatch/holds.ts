@@ -8,6 +8,8 @@ import { derivedId, ownRecord, put } from '../records.ts'
 import { liveSessions } from './capacity.ts'
 import { fullWindow } from './windows.ts'
 
+export const THE_FLEET = 'the fleet'
+
 /** Why nothing of this agent may start on this project now, other than a lack of slots. */
 export async function holdOn(fleet: Fleet, agentName: string, project: Project): Promise<Reason | null> {
   return (await rateLimit(fleet, agentName)) ?? (await spentBudget(fleet, project))
@@ -42,7 +44,7 @@ export async function budgetsToday(
 ): Promise<DaysBudget[]> {
   const limits = [
     {
-      daysOf: 'the fleet',
+      daysOf: THE_FLEET,
       limit: fleet.settings.dailyBudget,
       counts: () => true,
       raise: 'daily_budget in fleet.toml, or FLEET_DAILY_BUDGET',
