@@ -187,8 +187,14 @@ test('nobody becomes somebody else by a name, and strangers without a group leav
   Object.assign(provider.account, { sub: 'u-3', name: 'a\u200bd\u00ada\u2060' })
   expect((await personOf((await signIn()).json.device)).name).toBe('ada 3')
   const before = (await fleet.store.find('principals', { index: 'created', limit: 10 })).items.length
-  Object.assign(provider.account, { sub: 'u-2', groups: [] })
-  expect((await signIn()).status).toBe(403)
+  // A project that is gone is not another one whose id begins like its name.
+  const { value } = (await fleet.store.get('projects', 'id-website'))!
+  const alike = { ...value, id: 'nowhere-else', name: 'another' }
+  await fleet.store.commit({ changes: [{ put: 'projects', value: alike, expects: 'absent' }] })
+  for (const groups of [[], ['lost']]) {
+    Object.assign(provider.account, { sub: 'u-2', groups })
+    expect((await signIn()).status).toBe(403)
+  }
   expect((await fleet.store.find('principals', { index: 'created', limit: 10 })).items.length).toBe(before)
 })
 

@@ -1,9 +1,9 @@
-import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
+import { Ambiguous, Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import type { Grant, Principal } from '../../domain/records/principal.ts'
 import { mappedFor } from '../../domain/rules/groups.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
-import { all, current, put } from '../records.ts'
-import { addPrincipal, setGrants, withProjects } from './principals.ts'
+import { all, current, lookUp, put } from '../records.ts'
+import { addPrincipal, setGrants } from './principals.ts'
 
 /** Somebody as their provider knows them. */
 export interface Provided {
@@ -69,12 +69,17 @@ async function added(fleet: Fleet, provided: Provided, grants: Grant[]): Promise
 /** A group may be mapped to a project that is gone. It then gives nothing. */
 async function grantsOf(fleet: Fleet, groups: readonly string[]): Promise<Grant[]> {
   const wanted = mappedFor(groups, fleet.settings.oidcGroups)
-  const grants = wanted.map(async ({ role, project }) =>
-    withProjects(fleet, [{ role, project_id: project }]).catch(error => {
-      if (error instanceof NotFound) return []
-      throw error
-    }),
-  )
+  const grants = wanted.map(async ({ role, project }): Promise<Grant[]> => {
+    if (project === null) return [{ role, project_id: null }]
+    const found = (await lookUp(fleet, 'projects', project).catch(noneIfGone))?.value
+    // The whole id or name: the first letters of an id may be those of another project.
+    const isMeant = found && [found.id, found.name.toLowerCase()].includes(project.toLowerCase())
+    return isMeant ? [{ role, project_id: found.id }] : []
+  })
   const found = (await Promise.all(grants)).flat()
   return [...new Map(found.map(grant => [JSON.stringify(grant), grant])).values()]
+}
+
+function noneIfGone(error: unknown): undefined {
+  if (!(error instanceof NotFound || error instanceof Ambiguous)) throw error
 }
