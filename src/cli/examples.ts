@@ -70,15 +70,16 @@ With --json, an error is one line of JSON, the last one on standard error.`
 
 const WIDTH = 80
 
-export function addExamples(command: Command): void {
+/** What follows the help of a command. */
+export function examplesOf(command: Command): string {
   const examples = EXAMPLES[nameOf(command)]
-  if (!examples) return
+  if (!examples) return ''
   const width = Math.max(...examples.map(([line]) => line.length))
   const isNarrow = examples.every(([, what]) => width + 4 + what.length <= WIDTH)
   const lines = examples.map(([line, what]) =>
     isNarrow ? `  ${line.padEnd(width)}  ${what}` : `  ${line}\n      ${what}`,
   )
-  command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
+  return `\nExamples:\n${lines.join('\n')}`
 }
 
 const nameOf = (command: Command): string =>

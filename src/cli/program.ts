@@ -45,7 +45,7 @@ import { addWatching } from './commands/watching.ts'
 import { addWorkflow } from './commands/workflow.ts'
 import { addWorktree } from './commands/worktree.ts'
 import { complain, usageError } from './errors.ts'
-import { addExamples, HELP_END } from './examples.ts'
+import { examplesOf, HELP_END } from './examples.ts'
 import { EXIT, EXIT_HELP, exitOfError } from './exit.ts'
 
 type Add = (program: Command) => void
@@ -130,8 +130,9 @@ export function makeProgram(only?: string): Command {
     program.commandsGroup(GROUPS[group])
     add(program)
   }
-  for (const command of everyCommand(program)) addExamples(command)
-  return program.addHelpText('after', `\n${HELP_END}\n\n${EXIT_HELP}`)
+  // Made only where help is printed: other commands need none of it.
+  for (const command of everyCommand(program)) command.addHelpText('after', () => examplesOf(command))
+  return program.addHelpText('after', () => `\n${HELP_END}\n\n${EXIT_HELP}`)
 }
 
 const helpCommand = (): Command =>
