@@ -66,6 +66,9 @@ test('the example of the guide is an agent like any other: listed, planned with,
   await eventually('it is at work', () => held.reached())
   const { session_id } = await fleet.show(id)
   await fleet.call('say_to_mission', { mission_id: id, text: 'do: echo more >more.txt' })
+  // If it came after the turn, the next session would be told.
+  const sent = join(fleet.fleet.home.session(session_id!), 'agent-1/sent')
+  await eventually('it has been sent', () => readFileSync(sent, 'utf8').includes('more.txt'))
   held.open()
   const mission = await fleet.until(id, 'done', 'failed', 'needs_input')
   expect(mission).toMatchObject({ status: 'done', result: 'landed' })
