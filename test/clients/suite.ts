@@ -1,12 +1,12 @@
 /** The tests that drive real clients or stand-ins. The patterns also match new files. */
 export const CLIENT_TESTS = [
   'test/{agents,install}/**/*.test.ts',
-  'test/fleet/{dispatch/holds,missions/fork,sessions/measures,sessions/talk}.test.ts',
+  'test/fleet/{dispatch/holds,missions/fork,sessions/measures,sessions/talk,teams/claude}.test.ts',
 ]
 
 const ONLY_CLAUDE = [
   'test/{agents,install}/**/claude*.test.ts',
-  'test/fleet/{dispatch/holds,missions/fork,sessions/talk}.test.ts',
+  'test/fleet/{dispatch/holds,missions/fork,sessions/talk,teams/claude}.test.ts',
 ]
 const OTHER_CLIENTS = [
   'test/{agents,install}/**/{acp,clients,codex,gemini,money,opencode}*.test.ts',
