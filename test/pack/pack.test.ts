@@ -162,6 +162,8 @@ function toolsWithoutCompiler(folder: string): void {
 const EXTERNAL = [
   '@lydell/node-pty',
   'better-sqlite3',
+  'pg-cloudflare',
+  'pg-native',
   '@fastify/ajv-compiler',
   '@fastify/fast-json-stringify-compiler',
 ]
