@@ -72,7 +72,7 @@ const isGroup = (address: string): boolean => address.startsWith('@')
 
 export const addressesGroup = (to: readonly string[]): boolean => to.some(isGroup)
 
-/** A mission view knows the mission of a member; this is the other way round. */
+/** The mission of a member, which waits for its mail. A person has none. */
 export async function missionOf(fleet: Fleet, { mission_id }: Member) {
   return mission_id ? (await fleet.store.get('missions', mission_id))?.value : undefined
 }

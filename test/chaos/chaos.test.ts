@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { EFFECTS } from '../../src/platform/effects.ts'
 import { FULL, scaled } from '../kit/fleet.ts'
+import { randomFrom } from '../kit/random.ts'
 import { chain, conflict, HALF_SENT, looped, SCENARIOS, type Scenario, sentBack, spoken } from './scenarios/index.ts'
 import { type Problem, verify } from './verify.ts'
 import { type Harm, type Point, World } from './world.ts'
@@ -121,15 +122,4 @@ const nameOf = ({ scenario, harm }: Run): string =>
 function expectNoProblems(ends: readonly Ended[]): void {
   const problems = ends.flatMap(end => end.problems.map(({ kind, text }) => `${nameOf(end)}: ${kind}: ${text}`))
   expect(problems, problems.join('\n')).toEqual([])
-}
-
-/** The same numbers in every run (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
 }

@@ -2,21 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { all } from '../../../src/fleet/records.ts'
 import { eventually, scaled } from '../../kit/fleet.ts'
+import { randomFrom } from '../../kit/random.ts'
 import { aScene } from '../../kit/scene.ts'
 import { aTeam } from '../../kit/team.ts'
 
 const SEED = 20_261
-
-/** The same numbers in every run (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
-}
 
 /**
  * Every message is numbered within its thread, and each recipient writes down what it was told. A reply is written by
