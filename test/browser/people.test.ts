@@ -280,6 +280,7 @@ test('a service gets a token that is shown once and works until it is revoked; a
   await page.getByRole('button', { name: 'Add a service' }).click()
   await dialog(page).getByRole('textbox', { name: 'Name' }).fill('nightly')
   await dialog(page).getByRole('button', { name: 'Add', exact: true }).click()
+  await page.getByRole('dialog', { name: 'Make a token for nightly' }).waitFor()
   await dialog(page).getByRole('textbox', { name: 'Name' }).fill('cron')
   await dialog(page).getByRole('button', { name: 'Make token' }).click()
   const token = await dialog(page).locator('pre').innerText()

@@ -171,7 +171,9 @@ test('Telegram: only a word for it decides about a permission', async () => {
   const said = () => bot.at('/botT/sendMessage').map(each => String(each.body.text))
   const own = { chat: { id: 42, type: 'private' }, from: { id: 42 } }
   const reply = async (id: string, text: string, by: object = own): Promise<string> => {
-    const asked = await eventually('the question', () => said().find(each => each.endsWith(`[${id}]`)))
+    const inBothChats = () => said().filter(each => each.endsWith(`[${id}]`))
+    await eventually('the question in both chats', () => inBothChats().length === 2)
+    const [asked] = inBothChats()
     const before = said().length
     updates.push({
       update_id: updates.length,
