@@ -86,14 +86,10 @@ async function toSqlite(home: Home, env: NodeJS.ProcessEnv, from: string | true)
   return { ...countsOf(tally), from: addressOf(settings).words, to: home.storeFile, aside }
 }
 
-/** A command line is shown to everybody on the machine, so it has no password. */
 async function addressFrom(url: string, env: NodeJS.ProcessEnv): Promise<PostgresSettings> {
-  const { hasPassword } = await import('../store/postgres/index.ts')
-  if (hasPassword(url))
-    throw new InvalidInput('address', 'a password on a command line can be seen by everybody on this machine', {
-      try: 'Leave it out and set PGPASSWORD or use ~/.pgpass. Or put the whole address into a file: file:<path>',
-    })
-  return { engine: 'postgresql', url, ...(env.POSTGRESQL_SCHEMA && { schema: env.POSTGRESQL_SCHEMA }) }
+  const { requireNoPassword } = await import('../store/postgres/index.ts')
+  const schema = env.POSTGRESQL_SCHEMA
+  return { engine: 'postgresql', url: requireNoPassword(url), ...(schema && { schema }) }
 }
 
 function ownAddress(home: Home, env: NodeJS.ProcessEnv): PostgresSettings {

@@ -26,6 +26,10 @@ export function addServer(program: Command): void {
     .option('-d, --detach', 'run in the background')
   addListening(up)
     .option('--set <key=value>', 'a setting for this run; may be repeated', repeated)
+    .option(
+      '--store <address>',
+      'keep the records of a new home in PostgreSQL: postgresql://user@host/database, or file:<path>',
+    )
     .option('--stop', 'stop the fleet instead: fleet down')
     .option('--status', 'show the state instead: fleet status')
     .addOption(new Option('--into-log', 'print no sign-in links').hideHelp())
@@ -33,6 +37,7 @@ export function addServer(program: Command): void {
     if (options.stop) return stopFleet(cli, false)
     if (options.status) return (await import('../status.ts')).showStatus(cli)
     const home = openHome(homeOf(cli.where))
+    if (options.store) cli.where.env = await withStore(cli.where.env, options.store as string, cli.terminal.streams.cwd)
     const running = await answeringServer(home)
     if (running && !options.intoLog)
       return tellUp(cli, home, running, argumentsFrom(options, cli.terminal.streams.cwd).length > 0)
@@ -71,6 +76,14 @@ const listeningFrom = (options: Record<string, unknown>): Listening => ({
   allowedHosts: options.allowHost as string[] | undefined,
   allowInsecure: options.allowInsecure === true,
 })
+
+/** In the environment, where the server in the background and its store find it, and `ps` does not show it. */
+async function withStore(env: NodeJS.ProcessEnv, address: string, cwd: string): Promise<NodeJS.ProcessEnv> {
+  const { requireNoPassword } = await import('../../store/postgres/index.ts')
+  const { STORAGE_BACKEND: _, FLEET_STORE_FILE: __, ...others } = env
+  const file = /^file:(.+)/.exec(address)?.[1]
+  return { ...others, FLEET_STORE: file ? `file:${resolve(cwd, file)}` : requireNoPassword(address) }
+}
 
 /** Values may contain commas, so each has its own option. */
 const repeated = (value: string, before: string[] = []): string[] => [...before, value]

@@ -71,11 +71,14 @@ export function addressOf(settings: PostgresSettings): Address {
   }
 }
 
-/** Whether an address has a password in it, which a command line would show to everybody on the machine. */
-export function hasPassword(text: string): boolean {
-  if (text.startsWith('file:')) return false
+/** A command line is shown to everybody on the machine, so it has no password. */
+export function requireNoPassword(text: string): string {
+  if (text.startsWith('file:')) return text
   const url = parsed(text)
-  return url.password !== '' || url.searchParams.has('password')
+  if (url.password === '' && !url.searchParams.has('password')) return text
+  throw new InvalidInput('address', 'a password on a command line can be seen by everybody on this machine', {
+    try: 'Leave it out and set PGPASSWORD or use ~/.pgpass. Or put the whole address into a file: file:<path>',
+  })
 }
 
 function inFile(path: string): string {
