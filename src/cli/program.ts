@@ -36,6 +36,7 @@ import { addServer } from './commands/server.ts'
 import { addService } from './commands/service.ts'
 import { addSideProcesses } from './commands/side-processes.ts'
 import { addStore } from './commands/store.ts'
+import { addSwarm } from './commands/swarm.ts'
 import { addTakeover } from './commands/takeover.ts'
 import { addTalk } from './commands/talk.ts'
 import { addTeam } from './commands/team.ts'
@@ -83,6 +84,7 @@ const COMMANDS: readonly Added[] = [
   ['plan', 'schedule', program => addSchedule(program)],
   ['plan', 'template', program => addTemplate(program)],
   ['plan', 'team', program => addTeam(program)],
+  ['plan', 'swarm', program => addSwarm(program)],
   ['plan', 'mail', program => addMail(program)],
   ['plan', 'beads bd', program => addBeads(program)],
   ['set', 'project', program => addProject(program)],

@@ -21,6 +21,7 @@ import { Indexing } from '../fleet/search/indexing.ts'
 import { Sessions } from '../fleet/sessions/reactor.ts'
 import { TakeOvers } from '../fleet/takeover/reactor.ts'
 import { Teams } from '../fleet/teams/reactor.ts'
+import { Swarms } from '../fleet/teamwork/reactor.ts'
 import { Workflows } from '../fleet/workflows/reactor.ts'
 import { Worktrees } from '../fleet/worktrees/reactor.ts'
 import { Warming } from '../fleet/worktrees/warming.ts'
@@ -90,6 +91,7 @@ function reactorsOf(fleet: Fleet, { url, onFault = () => {} }: ReactorOptions): 
   add(desk => new Schedules(fleet, desk))
   add(desk => new Questions(fleet, desk, id => sessions.putAside(id)))
   add(desk => new Teams(fleet, desk))
+  add(() => new Swarms(fleet))
   add(desk => new Notifications(fleet, desk, holdsOneOf))
   add(desk => new TakeOvers(fleet, desk, sessions.live))
   add(desk => new Previews(fleet, desk, processes))

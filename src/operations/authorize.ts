@@ -22,6 +22,7 @@ export const NAMED: Readonly<Record<string, Collection | null>> = {
   rule_id: 'approval_rules',
   team_id: 'teams',
   mail_id: 'mail',
+  swarm_id: 'swarms',
   // Part of a project's own record.
   server_id: null,
 }

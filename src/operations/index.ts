@@ -39,6 +39,7 @@ import { search } from './search.ts'
 import { sessions } from './sessions.ts'
 import { settings } from './settings.ts'
 import { spending } from './spending.ts'
+import { swarms } from './swarms.ts'
 import { system } from './system.ts'
 import { takeovers } from './takeover.ts'
 import { talk } from './talk.ts'
@@ -72,6 +73,7 @@ const forPeople = [
   ...diffs,
   ...talk,
   ...teams,
+  ...swarms,
   ...mail,
   ...approvals,
   ...agentTest,

@@ -4,7 +4,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { current } from '../fleet/records.ts'
 import { findPerson, personIn } from '../fleet/teams/members.ts'
 import { lookUpTeam, teamsOf } from '../fleet/teams/teams.ts'
-import { isPrincipal } from './authorize.ts'
+import { isPrincipal, mayIn } from './authorize.ts'
 import { actorOf } from './inputs.ts'
 import type { Context } from './operation.ts'
 import { reaches, reachOf } from './roles.ts'
@@ -32,7 +32,9 @@ async function ownMember({ fleet, caller }: Context): Promise<Member | undefined
   if (caller.kind !== 'session') return undefined
   const { member } = (await current(fleet, 'missions', caller.mission_id)).value
   if (!member) throw new Forbidden('Your mission belongs to no team.', { try: 'Use the tools of your mission.' })
-  return (await current(fleet, 'members', member.id)).value
+  const { value } = await current(fleet, 'members', member.id)
+  if (value.dismissed_at) throw new Forbidden(`${value.handle} was dismissed.`, { try: 'End your turn.' })
+  return value
 }
 
 /** Who asks, as a member of the team. A person who was not in it becomes one. */
@@ -66,6 +68,17 @@ export function requireBroadcaster({ person, role, handle }: Member, to: readonl
   throw new Forbidden(`${handle} is a ${role}, and may not write to a whole group.`, {
     try: 'Write to members by name.',
   })
+}
+
+/** Whether somebody steers a team: a lead or coordinator among its agents, or a person who may write to all of it. */
+export const steers = ({ caller }: Context, { person, role, project_id }: Member): boolean =>
+  person === null ? MAY_BROADCAST.includes(role) : mayIn(caller, 'mail.broadcast', project_id)
+
+/** For what changes who is in a team: of its agents, only a lead may. For people it is a permission. */
+export async function requireLead(context: Context): Promise<void> {
+  const own = await ownMember(context)
+  if (!own || own.role === 'team-lead') return
+  throw new Forbidden(`${own.handle} is a ${own.role} and does not lead the team.`, { try: 'Write to @team-lead.' })
 }
 
 const isGroup = (address: string): boolean => address.startsWith('@')

@@ -7,11 +7,13 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { lookUp } from '../fleet/records.ts'
 import { addMember, changeMember, dismissMember, lookUpMember } from '../fleet/teams/members.ts'
 import { changeTeam, createTeam, deleteTeam, lookUpTeam, membersOf, spentBy, teamsOf } from '../fleet/teams/teams.ts'
+import { lookUpSwarm } from '../fleet/teamwork/swarms.ts'
 import { ask, given, ProjectRef, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
 import { missionOf, teamOf } from './team-callers.ts'
 
 const TeamRef = Ref.describe('an id, its first letters, or the name')
+export const SwarmRef = Ref.describe('the name of a swarm in its team, or its id')
 export const MemberRef = Ref.describe('the name of a member in its team, or its id')
 
 const MemberView = Member.omit({ wakes: true, generation: true }).extend({
@@ -173,11 +175,13 @@ export const teams = [
       tool_preset: MissionSettings.shape.tool_preset.unwrap().optional(),
       approvals: MissionSettings.shape.approvals.unwrap().optional(),
       labels: Member.shape.labels,
+      swarm_id: SwarmRef.optional().describe('a swarm of the team that it joins'),
     }),
     output: MemberDetail,
-    run: async (context, { team_id, handle, role, charter, labels, ...settings }) => {
+    run: async (context, { team_id, handle, role, charter, labels, swarm_id, ...settings }) => {
       const { value: team } = await lookUpTeam(context.fleet, team_id)
-      const wanted = { handle, role, charter, labels, settings: given(settings) }
+      const swarm = swarm_id ? (await lookUpSwarm(context.fleet, team, swarm_id)).value.id : undefined
+      const wanted = { handle, role, charter, labels, swarm_id: swarm, settings: given(settings) }
       const { value } = await addMember(context.fleet, ask(context, 'add_member'), team.id, wanted)
       return memberDetail(context.fleet, value)
     },

@@ -11,6 +11,7 @@ import type { Grant } from '../domain/records/principal.ts'
 import { Schedule } from '../domain/records/schedule.ts'
 import { NO_USAGE } from '../domain/records/session.ts'
 import { SideProcess } from '../domain/records/side-process.ts'
+import { Swarm } from '../domain/records/swarm.ts'
 import { Message, Question } from '../domain/records/talk.ts'
 import { Delivery, Mail, Member, Team } from '../domain/records/team.ts'
 import { Workflow } from '../domain/records/workflow.ts'
@@ -39,6 +40,7 @@ export const refsOf = (project: string): Readonly<Record<string, string>> => ({
   rule_id: `${project}-rule`,
   team_id: `${project}-team`,
   mail_id: `${project}-mail`,
+  swarm_id: `${project}-swarm`,
   member: `${project}-member`,
   server_id: `${project}-server`,
   first: `${project}-review`,
@@ -139,6 +141,7 @@ export async function fill(fleet: Fleet, project: string): Promise<void> {
     put('loops', Loop.parse({ ...of, id: `${project}-loop`, goal: text, status: 'paused' }), 'absent'),
     put('teams', Team.parse({ ...of, id: team_id, name: `team-of-${project}`, roster: [seat] }), 'absent'),
     put('members', Member.parse({ ...of, ...seat, id: seat.member_id, team_id, role: 'worker' }), 'absent'),
+    put('swarms', Swarm.parse({ ...of, id: `${project}-swarm`, team_id, name: `swarm-of-${project}` }), 'absent'),
     put('mail', Mail.parse({ ...of, ...letter, id: letter.thread, to: [seat.handle], body: text }), 'absent'),
     put('deliveries', Delivery.parse({ ...of, ...onItsWay, id: `${project}-delivery`, from: 'fleet' }), 'absent'),
     put('spending', Spending.parse({ ...NO_USAGE, ...of, ...SPENT, id: `${project}-spending` }), 'absent'),

@@ -40,6 +40,7 @@ export const EFFECTS = [
   'commit.mail-settled',
   'commit.mail-due',
   'commit.member-woken',
+  'commit.swarm-ended',
   'commit.plugin',
   'commit.schedule',
   'commit.workflow-made',

@@ -17,6 +17,7 @@ import { Schedule } from '../domain/records/schedule.ts'
 import { Session } from '../domain/records/session.ts'
 import { SideProcess } from '../domain/records/side-process.ts'
 import { LeaseRecord, Migrated } from '../domain/records/store.ts'
+import { Swarm } from '../domain/records/swarm.ts'
 import { Message, Question } from '../domain/records/talk.ts'
 import { Delivery, Mail, Member, Team } from '../domain/records/team.ts'
 import { Template } from '../domain/records/template.ts'
@@ -160,6 +161,12 @@ export const COLLECTIONS = {
     ever: m => [[m.team_id, m.created_at]],
     project: m => [[m.project_id, m.created_at]],
     held: m => (m.held?.until && !m.dismissed_at ? [[m.held.until]] : []),
+  }),
+  swarms: declare(() => Swarm, {
+    team: s => [[s.team_id, s.created_at]],
+    project: s => [[s.project_id, s.created_at]],
+    name: s => [[s.team_id, s.name.toLowerCase(), s.created_at]],
+    ending: s => (s.state === 'ending' ? [[s.updated_at]] : []),
   }),
   mail: declare(() => Mail, {
     team: m => [[m.team_id, m.order]],

@@ -21,6 +21,7 @@ const MEMBER_FIELDS: readonly Field[] = [
   { flags: '--agent <agent>', field: 'agent', summary: 'agent (default: that of the project)' },
   { flags: '--model <model>', field: 'model', summary: 'model' },
   { flags: '--budget <usd>', field: 'max_budget_usd', summary: 'maximum cost of its sessions', kind: 'number' },
+  { flags: '--swarm <swarm>', field: 'swarm_id', summary: 'swarm that it joins' },
   { flags: '--label <label...>', field: 'labels', summary: 'labels', kind: 'list' },
 ]
 

@@ -30,7 +30,7 @@ export const Team = z.object({
    * at the same time.
    */
   roster: z
-    .array(z.object({ handle: Handle, member_id: Id, is_agent: z.boolean() }))
+    .array(z.object({ handle: Handle, member_id: Id, is_agent: z.boolean(), swarm_id: Id.nullable().default(null) }))
     .max(2 * MOST_MEMBERS)
     .default([]),
   created_at: Timestamp,
@@ -53,6 +53,7 @@ export const Member = z.object({
     .default(null)
     .describe('for a person: `person` (the owner) or person:<id>; empty: it is an agent'),
   labels: z.array(z.string().min(1).max(60)).max(20).default([]),
+  swarm_id: Id.nullable().default(null).describe('the group within the team that it belongs to'),
   mission_id: Id.nullable().default(null).describe('the mission that its sessions belong to; empty: a person'),
   session_id: Id.nullable().default(null).describe('its newest session'),
   generation: z.number().int().default(0).describe('how many sessions it had; only the newest may be live'),

@@ -35,6 +35,7 @@ const SIGHT: Readonly<Record<Collection, Sight>> = {
   loops: 'project',
   teams: 'project',
   members: 'project',
+  swarms: 'project',
   mail: 'project',
   deliveries: 'project',
   spending: 'project',

@@ -242,7 +242,16 @@ export async function forgetProject(fleet: Fleet, project: Project, when: By): P
 }
 
 /** Records that go with their project. */
-const OF_PROJECT = ['plans', 'loops', 'approval_rules', 'check_runs', 'deliveries', 'mail', 'members'] as const
+const OF_PROJECT = [
+  'plans',
+  'loops',
+  'approval_rules',
+  'check_runs',
+  'deliveries',
+  'mail',
+  'swarms',
+  'members',
+] as const
 
 /** All missions of a project, also those of team members. */
 async function* missionsOf(fleet: Fleet, projectId: string): AsyncGenerator<Mission> {

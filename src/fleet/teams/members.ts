@@ -11,6 +11,7 @@ import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { isScript, requireCodingAgent } from '../missions/agents.ts'
 import { requireHeld } from '../missions/requirements.ts'
 import { current, put } from '../records.ts'
+import { roomIn } from '../teamwork/swarms.ts'
 import { aboutTeam, personId, requireTeam } from './teams.ts'
 
 /** How often a member that fails is started again, with growing pauses. */
@@ -21,6 +22,7 @@ export interface NewMember {
   role: MemberRole
   charter: string
   labels: string[]
+  swarm_id?: string
   settings: Partial<
     Pick<MissionSettings, 'agent' | 'model' | 'effort' | 'max_budget_usd' | 'tool_preset' | 'approvals'>
   >
@@ -55,7 +57,7 @@ export async function addMember(fleet: Fleet, ask: Ask, teamId: string, wanted: 
     })
     const member = Member.parse({
       ...{ id, team_id: teamId, project_id: project.id, handle: wanted.handle, role: wanted.role },
-      ...{ labels: wanted.labels, mission_id: mission.id, ...times },
+      ...{ labels: wanted.labels, swarm_id: wanted.swarm_id ?? null, mission_id: mission.id, ...times },
     })
     const joined = await joining(fleet, member, when)
     return { subject: id, ...joined, changes: [...joined.changes, put('missions', mission, 'absent')] }
@@ -76,8 +78,11 @@ async function joining(fleet: Fleet, member: Member, when: life.By): Promise<Bat
       try: `Dismiss one, or fleet team set ${team.name} --max-members <n>`,
       facts: { max_members: team.max_members },
     })
-  const roster = [...team.roster, { handle: member.handle, member_id: member.id, is_agent: isAgent }]
+  const { handle, id: member_id, swarm_id } = member
+  const swarm = swarm_id ? await roomIn(fleet, team, swarm_id) : undefined
+  const roster = [...team.roster, { handle, member_id, is_agent: isAgent, swarm_id }]
   return {
+    ...(swarm && { checks: [{ collection: 'swarms', id: swarm.value.id, expects: swarm.version }] }),
     changes: [put('teams', { ...team, roster, updated_at: when.now }, version), put('members', member, 'absent')],
     events: [aboutTeam(team, 'member_added', when, { member: member.id, handle: member.handle, role: member.role })],
   }

@@ -19,7 +19,10 @@ const operatorOf = (team: Pick<Team, 'id' | 'project_id'>, { now }: By): Member 
     ...{ handle: OPERATOR, role: 'team-lead', person: 'person', created_at: now, updated_at: now },
   })
 
-type Kind = Extract<NewEvent['kind'], `team_${string}` | `member_${string}` | `mail_${string}`>
+type Kind = Extract<
+  NewEvent['kind'],
+  `${'team' | 'member' | 'mail' | 'swarm' | 'post' | 'checkpoint' | 'reservation' | 'spawn'}_${string}`
+>
 
 /** An event of a team. Pages and sockets find the team in its data. */
 export const aboutTeam = (

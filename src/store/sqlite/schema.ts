@@ -47,6 +47,9 @@ export const MIGRATIONS: readonly Migration[] = [
   createTables,
   renewIndexes,
   countRecords,
+  // Swarms.
+  createTables,
+  countRecords,
 ]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`

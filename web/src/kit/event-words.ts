@@ -147,6 +147,9 @@ const WORDS: Record<Kind, Words | Deed> = {
   member_changed: did(data => named('Changed a member', data.handle)),
   member_dismissed: did(data => named('Dismissed a member', data.handle)),
   member_held: data => `Mail does not wake ${text(data.handle)}: ${text(data.text)}`,
+  swarm_created: did(data => named('Created a swarm', data.name)),
+  swarm_killed: did(data => named('Killed a swarm', data.name)),
+  swarm_ended: data => named('The members of a swarm were dismissed', data.name),
   mail_sent: ({ from, to, reply_to }) =>
     `${text(from)} ${reply_to ? 'replied' : 'wrote'} to ${Array.isArray(to) ? to.map(text).join(', ') : ''}`,
   mail_handed: 'Mail was handed over',

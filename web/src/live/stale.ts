@@ -61,6 +61,7 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   list_teams: about('team_', 'member_'),
   get_team: event => about('team_', 'member_', 'mail_', 'session_')(event) || moved(event),
   get_member: event => about('team_', 'member_', 'mail_', 'session_')(event) || moved(event),
+  swarm_list: about('swarm_', 'member_', 'team_'),
   list_mail: about('mail_', 'team_'),
   get_mail: about('mail_'),
   team_status: event => about('team_', 'member_', 'mail_', 'session_')(event) || moved(event),
