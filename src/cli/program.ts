@@ -7,6 +7,7 @@ import { addApprovals } from './commands/approvals.ts'
 import { addAudit } from './commands/audit.ts'
 import { addBackup } from './commands/backup.ts'
 import { addBeads, verbatim } from './commands/beads.ts'
+import { addBlackboard } from './commands/blackboard.ts'
 import { addCall } from './commands/call.ts'
 import { addComplete, addCompletion } from './commands/completion.ts'
 import { addConfig } from './commands/config.ts'
@@ -85,6 +86,7 @@ const COMMANDS: readonly Added[] = [
   ['plan', 'template', program => addTemplate(program)],
   ['plan', 'team', program => addTeam(program)],
   ['plan', 'swarm', program => addSwarm(program)],
+  ['plan', 'blackboard', program => addBlackboard(program)],
   ['plan', 'mail', program => addMail(program)],
   ['plan', 'beads bd', program => addBeads(program)],
   ['set', 'project', program => addProject(program)],

@@ -2,6 +2,7 @@ import { agentTest } from './agent-test.ts'
 import { approvals } from './approvals.ts'
 import { audit } from './audit.ts'
 import { beads } from './beads.ts'
+import { blackboard } from './blackboard.ts'
 import { checkRuns } from './check-runs.ts'
 import { comparing } from './comparing.ts'
 import { conflicts } from './conflicts.ts'
@@ -74,6 +75,7 @@ const forPeople = [
   ...talk,
   ...teams,
   ...swarms,
+  ...blackboard,
   ...mail,
   ...approvals,
   ...agentTest,

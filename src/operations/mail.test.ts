@@ -1,52 +1,7 @@
 import { expect, test } from 'vitest'
-import { aMission, aProject, aSession } from '../domain/samples.testkit.ts'
-import { aBench } from '../fleet/workshop.testkit.ts'
-import { authorize } from './authorize.ts'
-import { operationNamed } from './index.ts'
+import { aMission, aSession } from '../domain/samples.testkit.ts'
 import type { Caller } from './operation.ts'
-
-/** Two projects with a team each. The members of both have a session at work. */
-async function twoTeams() {
-  const bench = aBench()
-  const { fleet } = bench
-  await bench.save('projects', aProject({ id: 'p1', name: 'one' }), aProject({ id: 'p2', name: 'two', path: '/two' }))
-  const ask = async <T>(caller: Caller, name: string, input: object = {}): Promise<T> => {
-    const operation = operationNamed(name)!
-    if (operation.kind === 'stream') throw new Error(name)
-    const given = operation.input.parse(input)
-    const seen = await authorize(operation, { fleet, caller }, given)
-    return (await operation.run({ fleet: seen, caller, signal: new AbortController().signal }, given)) as T
-  }
-  const owner: Caller = { kind: 'owner' }
-  const teamIn = async (project: string, name: string) => {
-    const { id } = await ask<{ id: string }>(owner, 'create_team', { project_id: project, name })
-    const callers: Record<string, Caller> = {}
-    for (const [handle, role] of [
-      ['lea', 'team-lead'],
-      ['bob', 'worker'],
-    ] as const) {
-      const member = await ask<{ id: string; mission_id: string }>(owner, 'add_member', {
-        ...{ team_id: id, handle, role, agent: 'shell', charter: 'true' },
-      })
-      const session_id = `s-${name}-${handle}`
-      const of = { mission_id: member.mission_id, project_id: project }
-      await bench.save(
-        'sessions',
-        aSession({
-          ...of,
-          id: session_id,
-          member_id: member.id,
-          status: 'running',
-          worktree: null,
-          worktree_kept: false,
-        }),
-      )
-      callers[handle] = { kind: 'session', session_id, ...of }
-    }
-    return { id, ...callers } as { id: string; lea: Caller; bob: Caller }
-  }
-  return { ...bench, ask, owner, one: await teamIn('p1', 'alpha'), two: await teamIn('p2', 'beta') }
-}
+import { twoTeams } from './teams.testkit.ts'
 
 test('an agent writes, reads and acts in its own team only', async () => {
   const { ask, owner, one, two } = await twoTeams()

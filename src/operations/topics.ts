@@ -13,7 +13,7 @@ export const TOPICS = {
   fleet: 'every event of the fleet',
   'project:<id>': 'the events of a project',
   'mission:<id>': 'the events of a mission',
-  'team:<id>': 'the events of a team: its members and its mail',
+  'team:<id>': 'the events of a team: its members, its mail, its blackboard',
   'session:<id>': 'the transcript of a session as it grows, from its beginning; the last event is `end`',
   'claude-fleet': 'events with the names and shapes of claude-fleet, and the text that agents print',
 } as const

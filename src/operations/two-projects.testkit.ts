@@ -1,6 +1,7 @@
 /** Two projects with one record of every kind each, for tests of who sees what. */
 import { ApprovalRule } from '../domain/records/approval-rule.ts'
 import { AuditEntry } from '../domain/records/audit.ts'
+import { Post } from '../domain/records/board.ts'
 import type { NewEvent } from '../domain/records/event.ts'
 import { Fault } from '../domain/records/fault.ts'
 import { MISSION_COUNTS, Spending } from '../domain/records/fleet.ts'
@@ -92,6 +93,8 @@ export async function fill(fleet: Fleet, project: string): Promise<void> {
     ...{ mail_id: letter.thread, team_id, member_id: seat.member_id, state: 'queued', needs: 'none' },
     ...{ wakes: false, order: 1 },
   }
+  const author = { member_id: seat.member_id, handle: seat.handle, role: 'worker' }
+  const posted = { team_id, from: author, message_type: 'status', is_object: false, order: 1 }
   const missions = (['queued', 'review', 'done', 'failed', 'running', 'landing'] as const).map(status =>
     aMission({
       ...of,
@@ -142,6 +145,7 @@ export async function fill(fleet: Fleet, project: string): Promise<void> {
     put('teams', Team.parse({ ...of, id: team_id, name: `team-of-${project}`, roster: [seat] }), 'absent'),
     put('members', Member.parse({ ...of, ...seat, id: seat.member_id, team_id, role: 'worker' }), 'absent'),
     put('swarms', Swarm.parse({ ...of, id: `${project}-swarm`, team_id, name: `swarm-of-${project}` }), 'absent'),
+    put('posts', Post.parse({ ...of, ...posted, id: `${project}-post`, payload: text }), 'absent'),
     put('mail', Mail.parse({ ...of, ...letter, id: letter.thread, to: [seat.handle], body: text }), 'absent'),
     put('deliveries', Delivery.parse({ ...of, ...onItsWay, id: `${project}-delivery`, from: 'fleet' }), 'absent'),
     put('spending', Spending.parse({ ...NO_USAGE, ...of, ...SPENT, id: `${project}-spending` }), 'absent'),

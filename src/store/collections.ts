@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { ApprovalRule } from '../domain/records/approval-rule.ts'
 import { AuditEntry, principalKey } from '../domain/records/audit.ts'
+import { awaitsTarget, Post } from '../domain/records/board.ts'
 import { CheckRun } from '../domain/records/check-run.ts'
 import { Device } from '../domain/records/device.ts'
 import { Fault } from '../domain/records/fault.ts'
@@ -167,6 +168,13 @@ export const COLLECTIONS = {
     project: s => [[s.project_id, s.created_at]],
     name: s => [[s.team_id, s.name.toLowerCase(), s.created_at]],
     ending: s => (s.state === 'ending' ? [[s.updated_at]] : []),
+  }),
+  posts: declare(() => Post, {
+    project: p => [[p.project_id, p.order]],
+    board: p => (p.archived_at ? [] : [[p.team_id, p.swarm_id ?? '', p.order]]),
+    /** Also those that were archived. */
+    ever: p => [[p.team_id, p.swarm_id ?? '', p.order]],
+    target: p => (awaitsTarget(p) ? [[p.target!.member_id, p.order]] : []),
   }),
   mail: declare(() => Mail, {
     team: m => [[m.team_id, m.order]],

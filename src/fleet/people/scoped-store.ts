@@ -36,6 +36,7 @@ const SIGHT: Readonly<Record<Collection, Sight>> = {
   teams: 'project',
   members: 'project',
   swarms: 'project',
+  posts: 'project',
   mail: 'project',
   deliveries: 'project',
   spending: 'project',

@@ -250,6 +250,7 @@ const OF_PROJECT = [
   'deliveries',
   'mail',
   'swarms',
+  'posts',
   'members',
 ] as const
 

@@ -26,6 +26,7 @@ import { requireApprovals, requireEffort, requireImages } from '../missions/requ
 import { repositoryOf } from '../projects/repositories.ts'
 import { dependenciesOf, newestReport } from '../records.ts'
 import { handToPrompt } from '../teams/handing.ts'
+import { besideMail } from '../teamwork/prompting.ts'
 import { requireBudget } from './budget-rules.ts'
 import { markOf } from './environment.ts'
 import { writtenHandOver } from './hand-over.ts'
@@ -69,6 +70,7 @@ export async function prepareLaunch(
   const script = await fleet.blobs.read(mission.prompt)
   const remembers = session.resumes !== null && agent.can.resume
   const mail = await handToPrompt(fleet, session)
+  const shared = await besideMail(fleet, session)
   const { images: shown, leftOut } = await fitting(fleet, [
     // Like the prompt, they are in the conversation that it remembers.
     ...(remembers ? [] : mission.images),
@@ -76,7 +78,7 @@ export async function prepareLaunch(
   ])
   const composed = composePrompt({
     reason: session.reason,
-    mail: mail.words,
+    mail: [mail.words, shared].filter(Boolean).join('\n\n'),
     prompt: script,
     acceptanceCriteria: mission.acceptance_criteria,
     handOvers: await handOvers(fleet, mission, session),

@@ -50,6 +50,9 @@ export const MIGRATIONS: readonly Migration[] = [
   // Swarms.
   createTables,
   countRecords,
+  // The blackboard.
+  createTables,
+  countRecords,
 ]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`

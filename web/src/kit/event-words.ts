@@ -150,6 +150,9 @@ const WORDS: Record<Kind, Words | Deed> = {
   swarm_created: did(data => named('Created a swarm', data.name)),
   swarm_killed: did(data => named('Killed a swarm', data.name)),
   swarm_ended: data => named('The members of a swarm were dismissed', data.name),
+  post_written: data => `${text(data.from)} wrote on the blackboard: ${text(data.type)}`,
+  post_read: 'A post was read',
+  post_archived: did('Archived a post'),
   mail_sent: ({ from, to, reply_to }) =>
     `${text(from)} ${reply_to ? 'replied' : 'wrote'} to ${Array.isArray(to) ? to.map(text).join(', ') : ''}`,
   mail_handed: 'Mail was handed over',

@@ -62,6 +62,7 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   get_team: event => about('team_', 'member_', 'mail_', 'session_')(event) || moved(event),
   get_member: event => about('team_', 'member_', 'mail_', 'session_')(event) || moved(event),
   swarm_list: about('swarm_', 'member_', 'team_'),
+  blackboard_read: about('post_', 'team_'),
   list_mail: about('mail_', 'team_'),
   get_mail: about('mail_'),
   team_status: event => about('team_', 'member_', 'mail_', 'session_')(event) || moved(event),
