@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { Refusal, Unavailable } from '../domain/errors.ts'
+import { forPeople } from '../domain/rules/input-words.ts'
 import { safe } from '../platform/safe-text.ts'
 import { EXIT, Exit, exitOfError } from './exit.ts'
 import type { Streams } from './terminal.ts'
@@ -44,7 +45,8 @@ export function complain(error: unknown, streams: Streams, json: boolean): void 
     return void streams.stderr.write(`${JSON.stringify({ error: told })}\n`)
   }
   const say = (line: string) => streams.stderr.write(`${streams.stderr.isTTY ? safe(line) : line}\n`)
-  say(`fleet: ${message}`)
+  const field = error instanceof Refusal ? error.facts.field : undefined
+  say(`fleet: ${forPeople(message, field as string | undefined)}`)
   if (hint) say(`  Try: ${hint}`)
   else if (!(error instanceof Refusal) && streams.env.FLEET_DEBUG) say(String((error as Error).stack))
 }

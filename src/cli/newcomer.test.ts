@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { InvalidInput } from '../domain/errors.ts'
 import { EXIT } from './exit.ts'
 import { fleet } from './testing.ts'
 
@@ -29,4 +30,17 @@ test('an empty list says whether there is nothing yet, or nothing like that', as
 test('--json stands once in the help of call', async () => {
   const { out } = await fleet(['call', '--help'])
   expect(out.match(/^ +--json/gm)).toHaveLength(1)
+})
+
+test('a refused field is named as people know it, and for programs as in the API', async () => {
+  const answers = {
+    get_mission: () => {
+      throw new InvalidInput('team_id', 'is missing: there is no team yet')
+    },
+  }
+  expect((await fleet(['show', '4f2a'], { answers })).err).toBe('fleet: The team is missing: there is no team yet.\n')
+  expect(JSON.parse((await fleet(['--json', 'show', '4f2a'], { answers })).err).error).toMatchObject({
+    field: 'team_id',
+    message: 'team_id: is missing: there is no team yet',
+  })
 })

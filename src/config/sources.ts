@@ -1,4 +1,5 @@
 import { InvalidInput } from '../domain/errors.ts'
+import { problemOf } from '../domain/rules/input-words.ts'
 import type { Unit } from '../domain/units.ts'
 import { OF_SETTINGS } from './known-names/of-settings.ts'
 import { type Given, SETTINGS, type SettingName, type Settings } from './settings.ts'
@@ -56,7 +57,7 @@ export const isSettingVariable = (variable: string): boolean => BY_VARIABLE.has(
 export function checked<K extends SettingName>(name: K, value: unknown, called: string = keyOf(name)): Settings[K] {
   const parsed = SETTINGS[name].schema.safeParse(value)
   if (parsed.success) return parsed.data as Settings[K]
-  throw new InvalidInput(called, SETTINGS[name].refusal ?? parsed.error.issues[0]?.message ?? 'is not valid')
+  throw new InvalidInput(called, SETTINGS[name].refusal ?? problemOf(parsed.error.issues[0]!))
 }
 
 export const fromText = (name: SettingName, text: string, called?: string): Settings[SettingName] =>

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { InvalidInput } from '../domain/errors.ts'
+import { problemOf } from '../domain/rules/input-words.ts'
 import type { Method, Operation } from './operation.ts'
 
 export interface JsonSchema {
@@ -52,9 +53,5 @@ function refusalOf({ issues }: z.ZodError): InvalidInput {
       try: 'docs/reference/operations.md, or /docs on the server, lists its fields.',
     })
   }
-  const field = issue.path.join('.') || 'input'
-  // If a union does not match, report the problem with its first shape, which people usually mean.
-  const told = issue.code === 'invalid_union' ? (issue.errors[0]?.[0] ?? issue) : issue
-  const missing = told.code === 'invalid_type' && told.message.endsWith('received undefined')
-  return new InvalidInput(field, missing ? `is missing; it must be of type ${told.expected}` : told.message)
+  return new InvalidInput(issue.path.join('.') || 'input', problemOf(issue))
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { InvalidInput } from '../domain/errors.ts'
+import { problemOf } from '../domain/rules/input-words.ts'
 
 const id = z.union([z.string().max(100), z.number()]).optional()
 const Names = z.array(z.string().min(1).max(200)).min(1).max(50)
@@ -96,8 +97,8 @@ export function heard(text: string): Said {
   }
   const { success, data, error } = Said.safeParse(value)
   if (success) return data
-  const { path, message } = error.issues[0]!
-  throw new InvalidInput(path.join('.') || 'message', message, {
+  const issue = error.issues[0]!
+  throw new InvalidInput(issue.path.join('.') || 'message', problemOf(issue), {
     try: 'Send subscribe, unsubscribe or ping, as docs/reference/live.md lists them.',
   })
 }

@@ -64,7 +64,7 @@ test('a path must be absolute, and a folder', async () => {
   const { fleet, make } = folders()
   writeFileSync(join(fleet.home.path, 'file'), '')
   await expect(make('relative')).rejects.toThrow('path: must be absolute')
-  await expect(make(join(fleet.home.path, 'missing'))).rejects.toThrow('cannot be read: ENOENT')
+  await expect(make(join(fleet.home.path, 'missing'))).rejects.toThrow('missing does not exist.')
   await expect(make(join(fleet.home.path, 'file'))).rejects.toThrow('is not a folder')
 })
 

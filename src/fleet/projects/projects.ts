@@ -127,9 +127,11 @@ export function realFolder(path: string): string {
     if (statSync(real).isDirectory()) return real
   } catch (cause) {
     requireNameable(real)
-    throw new InvalidInput('path', `${path} cannot be read: ${(cause as NodeJS.ErrnoException).code}`)
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw new InvalidInput('path', `${path} does not exist.`)
+    throw new InvalidInput('path', `${path} cannot be read by the user that runs Flotilla (${code}).`)
   }
-  throw new InvalidInput('path', `${path} is not a folder`)
+  throw new InvalidInput('path', `${path} is not a folder.`)
 }
 
 /** An allowed folder that does not exist allows nothing. The others still count. */

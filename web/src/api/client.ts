@@ -1,8 +1,10 @@
 import routes from 'virtual:operations'
 import type { z } from 'zod'
+import { forPeople } from '../../../src/domain/rules/input-words.ts'
 import type { ForPeople } from '../../../src/operations/index.ts'
 import { type Request, requestFor } from '../../../src/operations/wire.ts'
 import { proofOf, provenFetch } from '../../../src/server/pages/proof.js'
+import { adviceForPage } from './advice.ts'
 
 type Offered = { [O in ForPeople as O['name']]: O }
 export type Name = keyof Offered
@@ -34,10 +36,10 @@ export class Refused extends Error {
   readonly field: string | undefined
 
   constructor(status: number, body: { error?: RefusedBody }) {
-    super(body.error?.message ?? `The server answered ${status}.`)
+    super(forPeople(body.error?.message ?? `The server answered ${status}.`, body.error?.field))
     this.status = status
     this.code = body.error?.code ?? ''
-    this.advice = body.error?.try
+    this.advice = adviceForPage(body.error?.try)
     this.worktrees = body.error?.worktrees ?? []
     this.field = body.error?.field
   }

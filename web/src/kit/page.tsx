@@ -104,6 +104,7 @@ export function Lines({ rows = 4, height = 44 }: { rows?: number; height?: numbe
 export function Problem({ error, retry }: { error: Error; retry?: () => void }) {
   // The bar at the top says once that this browser is signed out.
   if (error instanceof Refused && error.status === 401) return null
+  const isGone = error instanceof Refused && error.status === 404
   return (
     <Callout.Root color="red" role="alert" highContrast>
       <Callout.Icon>
@@ -112,7 +113,7 @@ export function Problem({ error, retry }: { error: Error; retry?: () => void }) 
       <Callout.Text>
         {error.message} {error instanceof Refused && error.advice}
       </Callout.Text>
-      {retry && (
+      {retry && !isGone && (
         <div>
           <Button size="1" variant="soft" color="red" highContrast onClick={retry}>
             Try again
