@@ -9,6 +9,7 @@ import { addBackup } from './commands/backup.ts'
 import { addBeads, verbatim } from './commands/beads.ts'
 import { addBlackboard } from './commands/blackboard.ts'
 import { addCall } from './commands/call.ts'
+import { addCheckpoint } from './commands/checkpoint.ts'
 import { addComplete, addCompletion } from './commands/completion.ts'
 import { addConfig } from './commands/config.ts'
 import { addDemo } from './commands/demo.ts'
@@ -87,6 +88,7 @@ const COMMANDS: readonly Added[] = [
   ['plan', 'team', program => addTeam(program)],
   ['plan', 'swarm', program => addSwarm(program)],
   ['plan', 'blackboard', program => addBlackboard(program)],
+  ['plan', 'checkpoint', program => addCheckpoint(program)],
   ['plan', 'mail', program => addMail(program)],
   ['plan', 'beads bd', program => addBeads(program)],
   ['set', 'project', program => addProject(program)],

@@ -23,6 +23,7 @@ export const NAMED: Readonly<Record<string, Collection | null>> = {
   team_id: 'teams',
   mail_id: 'mail',
   swarm_id: 'swarms',
+  checkpoint_id: 'checkpoints',
   // Part of a project's own record.
   server_id: null,
 }

@@ -4,6 +4,7 @@ import { audit } from './audit.ts'
 import { beads } from './beads.ts'
 import { blackboard } from './blackboard.ts'
 import { checkRuns } from './check-runs.ts'
+import { checkpoints } from './checkpoints.ts'
 import { comparing } from './comparing.ts'
 import { conflicts } from './conflicts.ts'
 import { connecting } from './connecting.ts'
@@ -76,6 +77,7 @@ const forPeople = [
   ...teams,
   ...swarms,
   ...blackboard,
+  ...checkpoints,
   ...mail,
   ...approvals,
   ...agentTest,

@@ -2,6 +2,7 @@
 import { ApprovalRule } from '../domain/records/approval-rule.ts'
 import { AuditEntry } from '../domain/records/audit.ts'
 import { Post } from '../domain/records/board.ts'
+import { Checkpoint } from '../domain/records/checkpoint.ts'
 import type { NewEvent } from '../domain/records/event.ts'
 import { Fault } from '../domain/records/fault.ts'
 import { MISSION_COUNTS, Spending } from '../domain/records/fleet.ts'
@@ -42,6 +43,7 @@ export const refsOf = (project: string): Readonly<Record<string, string>> => ({
   team_id: `${project}-team`,
   mail_id: `${project}-mail`,
   swarm_id: `${project}-swarm`,
+  checkpoint_id: `${project}-checkpoint`,
   member: `${project}-member`,
   server_id: `${project}-server`,
   first: `${project}-review`,
@@ -95,6 +97,14 @@ export async function fill(fleet: Fleet, project: string): Promise<void> {
   }
   const author = { member_id: seat.member_id, handle: seat.handle, role: 'worker' }
   const posted = { team_id, from: author, message_type: 'status', is_object: false, order: 1 }
+  const stands = {
+    team_id,
+    from: author,
+    to: author,
+    goal: project,
+    standing: { inline: `{"goal":"${project}","now":"x"}` },
+    order: 1,
+  }
   const missions = (['queued', 'review', 'done', 'failed', 'running', 'landing'] as const).map(status =>
     aMission({
       ...of,
@@ -146,6 +156,7 @@ export async function fill(fleet: Fleet, project: string): Promise<void> {
     put('members', Member.parse({ ...of, ...seat, id: seat.member_id, team_id, role: 'worker' }), 'absent'),
     put('swarms', Swarm.parse({ ...of, id: `${project}-swarm`, team_id, name: `swarm-of-${project}` }), 'absent'),
     put('posts', Post.parse({ ...of, ...posted, id: `${project}-post`, payload: text }), 'absent'),
+    put('checkpoints', Checkpoint.parse({ ...of, ...stands, id: `${project}-checkpoint` }), 'absent'),
     put('mail', Mail.parse({ ...of, ...letter, id: letter.thread, to: [seat.handle], body: text }), 'absent'),
     put('deliveries', Delivery.parse({ ...of, ...onItsWay, id: `${project}-delivery`, from: 'fleet' }), 'absent'),
     put('spending', Spending.parse({ ...NO_USAGE, ...of, ...SPENT, id: `${project}-spending` }), 'absent'),

@@ -41,6 +41,7 @@ export const EFFECTS = [
   'commit.mail-due',
   'commit.member-woken',
   'commit.swarm-ended',
+  'commit.checkpoint-handed',
   'commit.plugin',
   'commit.schedule',
   'commit.workflow-made',

@@ -3,6 +3,7 @@ import { ApprovalRule } from '../domain/records/approval-rule.ts'
 import { AuditEntry, principalKey } from '../domain/records/audit.ts'
 import { awaitsTarget, Post } from '../domain/records/board.ts'
 import { CheckRun } from '../domain/records/check-run.ts'
+import { Checkpoint } from '../domain/records/checkpoint.ts'
 import { Device } from '../domain/records/device.ts'
 import { Fault } from '../domain/records/fault.ts'
 import { Counts, FleetState, Provider, Receipt, Spending } from '../domain/records/fleet.ts'
@@ -175,6 +176,14 @@ export const COLLECTIONS = {
     /** Also those that were archived. */
     ever: p => [[p.team_id, p.swarm_id ?? '', p.order]],
     target: p => (awaitsTarget(p) ? [[p.target!.member_id, p.order]] : []),
+  }),
+  checkpoints: declare(() => Checkpoint, {
+    project: c => [[c.project_id, c.order]],
+    team: c => [[c.team_id, c.order]],
+    team_state: c => [[c.team_id, c.state, c.order]],
+    to: c => [[c.to.member_id, c.order]],
+    to_state: c => [[c.to.member_id, c.state, c.order]],
+    loading: c => (c.loading ? [[c.loading.member_id, c.order]] : []),
   }),
   mail: declare(() => Mail, {
     team: m => [[m.team_id, m.order]],

@@ -178,7 +178,8 @@ async function granted(
   })
 }
 
-async function snapshotOf(fleet: Fleet, session: Session, project: Project, childId: string): Promise<string> {
+/** A commit of the worktree of a session at work, kept under the id of what uses it. */
+export async function snapshotOf(fleet: Fleet, session: Session, project: Project, childId: string): Promise<string> {
   if (!session.worktree)
     throw new NotAllowed('This project has no worktrees, so there is nothing to start from.', { try: 'from: base' })
   return snapshot(await repositoryOf(project), {

@@ -37,6 +37,7 @@ const SIGHT: Readonly<Record<Collection, Sight>> = {
   members: 'project',
   swarms: 'project',
   posts: 'project',
+  checkpoints: 'project',
   mail: 'project',
   deliveries: 'project',
   spending: 'project',

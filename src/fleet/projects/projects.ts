@@ -253,6 +253,7 @@ const OF_PROJECT = [
   'mail',
   'swarms',
   'posts',
+  'checkpoints',
   'members',
 ] as const
 

@@ -53,6 +53,9 @@ export const MIGRATIONS: readonly Migration[] = [
   // The blackboard.
   createTables,
   countRecords,
+  // Checkpoints.
+  createTables,
+  countRecords,
 ]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`

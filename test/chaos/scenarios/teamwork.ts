@@ -1,6 +1,9 @@
-import { eventually } from '../../kit/fleet.ts'
-import type { TeamView } from '../../kit/team.ts'
+import { join } from 'node:path'
+import { eventually, NODE, ROOT } from '../../kit/fleet.ts'
+import type { MailView, TeamView } from '../../kit/team.ts'
 import type { Scenario } from './scenario.ts'
+
+const WORKER = join(ROOT, 'test/kit/mail-worker.mjs')
 
 export const swarmKilled: Scenario = {
   name: 'a swarm that is killed',
@@ -19,6 +22,36 @@ export const swarmKilled: Scenario = {
     await eventually('it has ended', async () => (await state()) === 'ended')
     const left = (await fleet.call<TeamView>('get_team', { team_id: team.id })).members.map(({ handle }) => handle)
     if (left.join() !== 'operator,ada') throw new Error(`left are ${left}`)
+    return []
+  },
+}
+
+export const checkpointLoaded: Scenario = {
+  name: 'a checkpoint for the next session of a member',
+  async play(world) {
+    const { fleet } = world
+    const journal = join(fleet.root, 'journal')
+    const project = await world.project()
+    const team = await world.ask<TeamView>('POST', '/api/teams', { project_id: project.id, name: 'crew' })
+    const charter = `'${NODE}' '${WORKER}' '${journal}'; echo done`
+    await world.ask('POST', `/api/teams/${team.id}/members`, { handle: 'ada', charter, agent: 'shell' })
+    const standing = { goal: 'Paint the pier', now: 'Primed.', to_handle: 'ada', team_id: team.id }
+    const { id } = await world.ask<{ id: string }>('POST', '/api/checkpoints', standing)
+    await world.ask('POST', '/api/checkpoints/load', { checkpoint_id: id })
+    const tell = async (body: string) => {
+      const mail = { team_id: team.id, to: 'ada', body, needs: 'reply' }
+      const sent = await world.ask<MailView>('POST', '/api/mail', mail)
+      await eventually('a reply', async () => {
+        const { deliveries } = await fleet.call<MailView>('get_mail', { mail_id: sent.id })
+        return deliveries[0]!.state === 'replied'
+      })
+      await eventually('idle', async () =>
+        (await fleet.call<TeamView>('get_team', { team_id: team.id })).members.every(each => each.state === 'idle'),
+      )
+    }
+    for (const body of ['one', 'two']) await tell(body)
+    const { loads } = await fleet.call<{ loads: boolean }>('get_checkpoint', { checkpoint_id: id })
+    if (loads) throw new Error('no session was told about the checkpoint')
     return []
   },
 }

@@ -153,6 +153,9 @@ const WORDS: Record<Kind, Words | Deed> = {
   post_written: data => `${text(data.from)} wrote on the blackboard: ${text(data.type)}`,
   post_read: 'A post was read',
   post_archived: did('Archived a post'),
+  checkpoint_created: ({ from, to }) => `${text(from)} wrote a checkpoint for ${text(to)}`,
+  checkpoint_decided: data => `${text(data.by)} ${text(data.decision)} a checkpoint`,
+  checkpoint_loaded: did(data => named('Loaded a checkpoint for the next session', data.handle)),
   mail_sent: ({ from, to, reply_to }) =>
     `${text(from)} ${reply_to ? 'replied' : 'wrote'} to ${Array.isArray(to) ? to.map(text).join(', ') : ''}`,
   mail_handed: 'Mail was handed over',

@@ -63,6 +63,8 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   get_member: event => about('team_', 'member_', 'mail_', 'session_')(event) || moved(event),
   swarm_list: about('swarm_', 'member_', 'team_'),
   blackboard_read: about('post_', 'team_'),
+  checkpoint_list: about('checkpoint_', 'team_'),
+  get_checkpoint: about('checkpoint_'),
   list_mail: about('mail_', 'team_'),
   get_mail: about('mail_'),
   team_status: event => about('team_', 'member_', 'mail_', 'session_')(event) || moved(event),
