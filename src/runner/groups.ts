@@ -42,12 +42,16 @@ export function groupsFolderOf(pid: number | 'self'): string | null {
     // Moving a process into a group needs permission to change the group above as well.
     for (const file of [join(here, 'cgroup.procs'), join(folder, 'cgroup.procs'), join(folder, 'cgroup.kill')])
       accessSync(file, constants.W_OK)
-    for (const left of groupsIn(folder)) removeGroup(left)
+    for (const left of groupsIn(folder)) if (isOld(left)) removeGroup(left)
     return folder
   } catch {
     return null
   }
 }
+
+/** Every server of the machine has its groups here. An empty one may be that of a launch that begins in this moment. */
+const OLD_MS = 24 * 3600_000
+const isOld = (group: string): boolean => Date.now() - statSync(group).mtimeMs > OLD_MS
 
 const nameOf = (mark: string): string => mark.replaceAll('/', '_')
 

@@ -48,7 +48,7 @@ keep "$directory/stderr" <"$err" >/dev/null & writers="$writers $!"
 group=
 [ -r "$directory/group" ] && read -r group <"$directory/group"
 run() {
-  [ -z "$group" ] || echo 0 >"$group/cgroup.procs"
+  [ -z "$group" ] || { echo 0 >"$group/cgroup.procs"; } 2>/dev/null
   exec "$@"
 }
 
