@@ -54,7 +54,7 @@ test.each([
 ])('%s', async (error, code) => {
   const ran = await fleet(['mission', 'show', 'zz'], { answers: { get_mission: error } })
   expect(ran.code).toBe(code)
-  expect(ran.err).toContain(error.message)
+  expect(ran.err).toContain(error instanceof InvalidInput ? 'The title is missing.' : error.message)
   expect(ran.err).not.toContain('    at ')
 })
 
@@ -94,7 +94,7 @@ test('a refusal over http is the same refusal', async () => {
       env: { FLEET_HOME: folder(), FLEET_TOKEN: 'x' },
     })
     expect(code).toBe(EXIT.usage)
-    expect(err).toBe('fleet: limit: too much\n  Try: Ask for less.\n')
+    expect(err).toBe('fleet: Limit: too much.\n  Try: Ask for less.\n')
   } finally {
     server.close()
   }

@@ -11,7 +11,8 @@ beforeEach(() => {
 })
 afterEach(() => {
   close()
-  rmSync(root, { recursive: true, force: true })
+  // A program may still be making some.
+  rmSync(root, { recursive: true, force: true, maxRetries: 20 })
 })
 
 const some = (name: string) => [join(root, `${name}-1`), join(root, `${name}-2`)]

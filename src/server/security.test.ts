@@ -1,10 +1,10 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { INSIDE, OPERATIONS } from '../operations/index.ts'
-import { mail } from '../operations/mail.ts'
 import { jsonSchema, routeOf } from '../operations/shape.ts'
-import { teams } from '../operations/teams.ts'
 import { aServer, type Running } from './server.testkit.ts'
+
+const setOf = ({ mcp }: (typeof OPERATIONS)[number]) => (typeof mcp === 'object' ? mcp.set : mcp)
 
 /** Calls every operation in every way that must be refused. None of these calls may reach `run`. */
 const WALK = OPERATIONS.map(operation => {
@@ -18,6 +18,7 @@ const WALK = OPERATIONS.map(operation => {
     path: `${path.replace(/:(\w+)/g, (_, field: string) => named(field))}?${query.map(name => `${name}=someid`).join('&')}`,
     body: rest === 'body' ? {} : undefined,
     forAgents: operation.agentMay !== undefined,
+    ofTeams: setOf(operation) === 'teams',
   }
 })
 
@@ -95,12 +96,12 @@ describe('on every operation', () => {
     const forOwners = WALK.filter(({ forAgents }) => !forAgents)
     expect(await statuses(running, { token }, forOwners)).toEqual(everywhere(403, forOwners))
     // An operation about the caller itself names nobody else; test/fleet/sessions/inside.test.ts checks its answers.
-    // Mail is about the caller's own team: operations/mail.test.ts.
-    const inside = [...INSIDE, ...mail, ...teams].map(({ name }) => name)
+    // What teams offer is about the caller's own team: operations/teams.test.ts.
+    const inside = INSIDE.map(({ name }) => name)
     await statuses(
       running,
       { token },
-      WALK.filter(({ name, forAgents }) => forAgents && !inside.includes(name)),
+      WALK.filter(({ name, forAgents, ofTeams }) => forAgents && !ofTeams && !inside.includes(name)),
     )
     expect(ran).toEqual([])
   })

@@ -197,7 +197,7 @@ describe('on a real server', () => {
         schedule_cron: '61 * * * *',
       }),
     ])
-    expect(bad).toMatchObject({ code: 2, stderr: expect.stringContaining('cron') })
+    expect(bad).toMatchObject({ code: 2, stderr: expect.stringContaining('minute: 61') })
     const template = await fleet.call<{ id: string }>('create_mission', {
       project_id: project.id,
       title: 'count',

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { aMission, aSession } from '../domain/samples.testkit.ts'
+import { OPERATIONS } from './index.ts'
+import type { Caller } from './operation.ts'
+import { type JsonSchema, jsonSchema } from './shape.ts'
+import { twoTeams } from './teams.testkit.ts'
+
+const setOf = ({ mcp }: (typeof OPERATIONS)[number]) => (typeof mcp === 'object' ? mcp.set : mcp)
+const OF_TEAMS = OPERATIONS.filter(operation => setOf(operation) === 'teams' && operation.agentMay)
+
+/** Fields of which one is required. */
+const ONE_OF: Record<string, object> = { blackboard_archive: { post_ids: ['sample'] } }
+
+/** Something of the right shape for each required field. */
+function sampleOf({ required = [], properties = {} }: JsonSchema): Record<string, unknown> {
+  return Object.fromEntries(required.map(name => [name, exampleOf(properties[name]!)]))
+}
+
+function exampleOf({ type, enum: choices, items, anyOf, minimum, ...rest }: JsonSchema): unknown {
+  if (Array.isArray(choices)) return choices[0]
+  if (anyOf) return exampleOf((anyOf as JsonSchema[])[0]!)
+  if (type === 'array') return [exampleOf(items as JsonSchema)]
+  if (type === 'object') return sampleOf(rest as JsonSchema)
+  if (type === 'number' || type === 'integer') return minimum ?? 1
+  return type === 'boolean' ? true : 'sample'
+}
+
+test('an agent that belongs to no team gets nothing from any team', async () => {
+  const { ask, save } = await twoTeams()
+  await save('missions', aMission({ id: 'plain', project_id: 'p1' }))
+  await save('sessions', aSession({ id: 's-plain', mission_id: 'plain', project_id: 'p1', status: 'running' }))
+  const caller: Caller = { kind: 'session', session_id: 's-plain', mission_id: 'plain', project_id: 'p1' }
+  expect(OF_TEAMS.length).toBeGreaterThan(20)
+  for (const operation of OF_TEAMS) {
+    const input = { ...sampleOf(jsonSchema(operation.input, 'input')), ...ONE_OF[operation.name] }
+    await expect(ask(caller, operation.name, input), operation.name).rejects.toThrow(
+      /Your mission belongs to no team|There is no (checkpoint|message)/,
+    )
+  }
+})
