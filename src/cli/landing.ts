@@ -1,8 +1,8 @@
-import { createInterface } from 'node:readline/promises'
 import { shortId } from '../domain/ids.ts'
 import { NotShown } from '../domain/rules/candidate.ts'
 import type { ReviewView } from '../operations/reviews.ts'
 import type { Cli } from './command.ts'
+import { confirmed } from './confirm.ts'
 import { named } from './show.ts'
 
 const COMMANDS = { land: 'fleet land', push: 'fleet mission push' } as const
@@ -36,13 +36,9 @@ export async function shown(
     tellWork(cli, review)
   }
   if (!ask) return { expected: candidate.commit }
-  const questions = createInterface({ input: terminal.streams.stdin, output: terminal.streams.stderr })
-  try {
-    const answer = (await questions.question(`${verb === 'land' ? 'Land' : 'Push'} this? [y/N] `)).trim()
-    return /^(y|yes)$/i.test(answer) ? { expected: candidate.commit } : undefined
-  } finally {
-    questions.close()
-  }
+  return (await confirmed(terminal, verb === 'land' ? 'Land this?' : 'Push this?'))
+    ? { expected: candidate.commit }
+    : undefined
 }
 
 /** The files of a candidate, and the missions whose work it includes. */

@@ -36,6 +36,7 @@ import { addSchedule } from './commands/schedule.ts'
 import { addSearch } from './commands/search.ts'
 import { addServer } from './commands/server.ts'
 import { addService } from './commands/service.ts'
+import { addSetup } from './commands/setup.ts'
 import { addSideProcesses } from './commands/side-processes.ts'
 import { addStore } from './commands/store.ts'
 import { addSwarm } from './commands/swarm.ts'
@@ -97,6 +98,7 @@ const COMMANDS: readonly Added[] = [
   ['set', 'plugin', program => addPlugin(program)],
   ['set', 'mcp', program => addMcp(program)],
   ['set', 'mcp', program => addMcpInstall(program)],
+  ['set', 'setup', program => addSetup(program)],
   ['set', 'mcp-server', program => addMcpServer(program)],
   ['operate', 'up down', program => addServer(program)],
   ['operate', 'service', program => addService(program)],

@@ -53,9 +53,19 @@ const opencodeFolder: FileIn = ({ user, env }) => join(orElse(env.XDG_CONFIG_HOM
 const openclawFolder: FileIn = ({ user, env }) => orElse(env.OPENCLAW_STATE_DIR, join(user, '.openclaw'))
 const geminiFolder: FileIn = ({ user, env }) => join(orElse(env.GEMINI_CLI_HOME, user), '.gemini')
 
+const codexFolder: FileIn = ({ user, env }) => orElse(env.CODEX_HOME, join(user, '.codex'))
+
 /** OpenCode reads both; the existing one is used. */
 const opencodeFile = (folder: string): string =>
   [join(folder, 'opencode.jsonc'), join(folder, 'opencode.json')].find(existsSync) ?? join(folder, 'opencode.json')
+
+/** Where clients keep what is about a person. */
+export const clientFolders = {
+  claude: claudeFolder,
+  codex: codexFolder,
+  gemini: geminiFolder,
+  opencodeFile: (folders: ClientFolders) => opencodeFile(opencodeFolder(folders)),
+}
 
 export const CLIENTS: readonly McpClient[] = [
   {
@@ -181,7 +191,7 @@ export const CLIENTS: readonly McpClient[] = [
     program: 'codex',
     format: toml,
     files: {
-      user: ({ user, env }) => join(orElse(env.CODEX_HOME, join(user, '.codex')), 'config.toml'),
+      user: folders => join(codexFolder(folders), 'config.toml'),
       project: ({ project }) => join(project, '.codex', 'config.toml'),
     },
     servers: ['mcp_servers'],

@@ -7,6 +7,7 @@ import { CLIENTS, type ClientFolders, type McpClient, type Reach, SCOPES, type S
 import type { Item } from './document.ts'
 import { memoriesIn, remember } from './memory.ts'
 import { SERVER } from './names.ts'
+import { isCommandItem } from './permissions.ts'
 import { type Change, reconciled, reconciledFile } from './reconcile.ts'
 
 export interface Wishes {
@@ -40,7 +41,7 @@ export function planned(client: McpClient, folders: ClientFolders, home: string,
   }
   const skill = client.skills[scope]
   return [
-    ...[...wanted].map(([file, wish]) => reconciled(file, client.format, memories, wish)),
+    ...[...wanted].map(([file, wish]) => reconciled(file, client.format, memories, { ...wish, keep: isCommandItem })),
     ...(skill
       ? [
           reconciledFile(

@@ -11,6 +11,10 @@ export const CLIENT_NAMES = [
 ] as const
 export type ClientName = (typeof CLIENT_NAMES)[number]
 
+/** Those with a shell, whose rules for it can be written to a file. */
+export const SETUP_CLIENTS = ['claude', 'codex', 'gemini', 'opencode'] as const
+export type SetupClient = (typeof SETUP_CLIENTS)[number]
+
 export const SERVER = 'flotilla'
 /** Written to files instead of the token itself. */
 export const TOKEN_VARIABLE = 'FLEET_TOKEN'

@@ -17,10 +17,13 @@ interface Wish {
   items: readonly Item[]
   /** What must not be in the file, whoever wrote it. */
   drop?: readonly Item[]
+  /** What we added earlier for another reason; it stays, unless somebody took it out. */
+  keep?: (item: Item) => boolean
 }
 
 /** The change of a file after which, of everything we ever added to it, exactly these items are there. */
-export function reconciled(path: string, format: Format, memories: Memories, { items, drop = [] }: Wish): Change {
+export function reconciled(path: string, format: Format, memories: Memories, wish: Wish): Change {
+  const { drop = [], keep = () => false } = wish
   const file = behindLinks(path)
   const before = textOf(file)
   const memory = memories[file]
@@ -28,6 +31,8 @@ export function reconciled(path: string, format: Format, memories: Memories, { i
   const read = (text: string): unknown => understood(file, () => format.read(text))
   const now = read(before ?? '')
   const remembered = memory?.puts ?? []
+  const kept = remembered.map(({ item }) => item).filter(item => keep(item) && says(now, item))
+  const items = [...kept, ...wish.items]
   const stays = remembered.every(put => items.some(item => isDeepStrictEqual(item, put.item)))
   if (stays && items.every(item => says(now, item)) && drop.every(item => valueAt(now, item.path) === undefined))
     return unchanged

@@ -17,6 +17,8 @@ export interface ToldClient {
   fleet(...args: string[]): Promise<Ran>
   /** The real client, in its own home and repository. */
   run(...args: string[]): Promise<Ran>
+  /** The same, with this on its standard input. */
+  runWith(input: string, ...args: string[]): Promise<Ran>
   remove(): Promise<void>
 }
 
@@ -35,17 +37,18 @@ export function aToldClient(client: Parameters<typeof binaryOf>[0], extra: Recor
     TMPDIR: join(root, 'tmp'),
     ...extra,
   }
-  const run = (program: string, args: string[]): Promise<Ran> =>
+  const run = (program: string, args: string[], input?: string): Promise<Ran> =>
     new Promise(done => {
       const child = execFile(program, args, { cwd: join(root, 'work'), env }, (error, stdout, stderr) =>
         done({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr }),
       )
-      child.stdin?.end()
+      child.stdin?.end(input)
     })
   return {
     root,
     fleet: (...args) => run(join(root, 'bin/fleet'), args),
     run: (...args) => run(binary, args),
+    runWith: (input, ...args) => run(binary, args, input),
     async remove() {
       await run(join(root, 'bin/fleet'), ['down'])
       await rm(root, { recursive: true, force: true, maxRetries: 5 })
