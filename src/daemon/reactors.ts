@@ -22,6 +22,7 @@ import { Sessions } from '../fleet/sessions/reactor.ts'
 import { TakeOvers } from '../fleet/takeover/reactor.ts'
 import { Teams } from '../fleet/teams/reactor.ts'
 import { Swarms } from '../fleet/teamwork/reactor.ts'
+import { Reservations } from '../fleet/teamwork/reservations-reactor.ts'
 import { Workflows } from '../fleet/workflows/reactor.ts'
 import { Worktrees } from '../fleet/worktrees/reactor.ts'
 import { Warming } from '../fleet/worktrees/warming.ts'
@@ -92,6 +93,7 @@ function reactorsOf(fleet: Fleet, { url, onFault = () => {} }: ReactorOptions): 
   add(desk => new Questions(fleet, desk, id => sessions.putAside(id)))
   add(desk => new Teams(fleet, desk))
   add(() => new Swarms(fleet))
+  add(() => new Reservations(fleet))
   add(desk => new Notifications(fleet, desk, holdsOneOf))
   add(desk => new TakeOvers(fleet, desk, sessions.live))
   add(desk => new Previews(fleet, desk, processes))

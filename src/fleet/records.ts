@@ -42,6 +42,7 @@ const NOUNS: Record<Collection, string> = {
   swarms: 'swarm',
   posts: 'post',
   checkpoints: 'checkpoint',
+  reservations: 'reservation',
   mail: 'message',
   deliveries: 'delivery',
   plugins: 'plugin',

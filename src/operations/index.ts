@@ -35,6 +35,7 @@ import { projects } from './projects.ts'
 import { pullRequests } from './pull-requests.ts'
 import { queue } from './queue.ts'
 import { repositories } from './repositories.ts'
+import { reservations } from './reservations.ts'
 import { reviews } from './reviews.ts'
 import { schedules } from './schedules.ts'
 import { search } from './search.ts'
@@ -76,6 +77,7 @@ const forPeople = [
   ...talk,
   ...teams,
   ...swarms,
+  ...reservations,
   ...blackboard,
   ...checkpoints,
   ...mail,

@@ -10,6 +10,7 @@ import { Loop } from '../domain/records/loop.ts'
 import { Comment, Evidence, type Mission } from '../domain/records/mission.ts'
 import { Plan } from '../domain/records/plan.ts'
 import type { Grant } from '../domain/records/principal.ts'
+import { Reservation } from '../domain/records/reservation.ts'
 import { Schedule } from '../domain/records/schedule.ts'
 import { NO_USAGE } from '../domain/records/session.ts'
 import { SideProcess } from '../domain/records/side-process.ts'
@@ -105,6 +106,7 @@ export async function fill(fleet: Fleet, project: string): Promise<void> {
     standing: { inline: `{"goal":"${project}","now":"x"}` },
     order: 1,
   }
+  const reserved = { team_id, holder: author, file: `src/${project}` }
   const missions = (['queued', 'review', 'done', 'failed', 'running', 'landing'] as const).map(status =>
     aMission({
       ...of,
@@ -157,6 +159,7 @@ export async function fill(fleet: Fleet, project: string): Promise<void> {
     put('swarms', Swarm.parse({ ...of, id: `${project}-swarm`, team_id, name: `swarm-of-${project}` }), 'absent'),
     put('posts', Post.parse({ ...of, ...posted, id: `${project}-post`, payload: text }), 'absent'),
     put('checkpoints', Checkpoint.parse({ ...of, ...stands, id: `${project}-checkpoint` }), 'absent'),
+    put('reservations', Reservation.parse({ ...of, ...reserved, id: `${project}-reservation` }), 'absent'),
     put('mail', Mail.parse({ ...of, ...letter, id: letter.thread, to: [seat.handle], body: text }), 'absent'),
     put('deliveries', Delivery.parse({ ...of, ...onItsWay, id: `${project}-delivery`, from: 'fleet' }), 'absent'),
     put('spending', Spending.parse({ ...NO_USAGE, ...of, ...SPENT, id: `${project}-spending` }), 'absent'),

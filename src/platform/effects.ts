@@ -42,6 +42,7 @@ export const EFFECTS = [
   'commit.member-woken',
   'commit.swarm-ended',
   'commit.checkpoint-handed',
+  'commit.reservations-ended',
   'commit.plugin',
   'commit.schedule',
   'commit.workflow-made',

@@ -15,6 +15,7 @@ import { PluginRecord } from '../domain/records/plugin.ts'
 import { AccessToken, Principal } from '../domain/records/principal.ts'
 import { Project } from '../domain/records/project.ts'
 import { Report } from '../domain/records/report.ts'
+import { Reservation } from '../domain/records/reservation.ts'
 import { Schedule } from '../domain/records/schedule.ts'
 import { Session } from '../domain/records/session.ts'
 import { SideProcess } from '../domain/records/side-process.ts'
@@ -184,6 +185,13 @@ export const COLLECTIONS = {
     to: c => [[c.to.member_id, c.order]],
     to_state: c => [[c.to.member_id, c.state, c.order]],
     loading: c => (c.loading ? [[c.loading.member_id, c.order]] : []),
+  }),
+  reservations: declare(() => Reservation, {
+    project: r => [[r.project_id, r.created_at]],
+    team: r => [[r.team_id, r.created_at, r.file]],
+    holder: r => [[r.holder.member_id, r.created_at, r.file]],
+    session: r => (r.session_id ? [[r.session_id]] : []),
+    mission: r => (r.mission_id ? [[r.mission_id]] : []),
   }),
   mail: declare(() => Mail, {
     team: m => [[m.team_id, m.order]],

@@ -5,6 +5,7 @@ import type { teams } from '../../operations/teams.ts'
 import { addFields, type Cli, does, type Field, inputFrom, textFrom } from '../command.ts'
 import { projectHere, projectRef } from '../project-here.ts'
 import { inStatusColour } from '../show.ts'
+import { addReservations } from './team-reservations.ts'
 
 type Answer<N extends (typeof teams)[number]['name']> = z.infer<Extract<(typeof teams)[number], { name: N }>['output']>
 
@@ -67,6 +68,7 @@ export function addTeam(program: Command): void {
     cli.terminal.tell(answer, () => cli.terminal.print(`The team ${name} is deleted.`))
   })
   addMembers(team)
+  addReservations(team)
 }
 
 function addMembers(team: Command): void {

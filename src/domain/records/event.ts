@@ -127,6 +127,8 @@ export const EVENT_KINDS = [
   'checkpoint_created',
   'checkpoint_decided',
   'checkpoint_loaded',
+  'reservation_made',
+  'reservation_ended',
   'mail_sent',
   'mail_handed',
   'mail_heard',

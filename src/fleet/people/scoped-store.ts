@@ -38,6 +38,7 @@ const SIGHT: Readonly<Record<Collection, Sight>> = {
   swarms: 'project',
   posts: 'project',
   checkpoints: 'project',
+  reservations: 'project',
   mail: 'project',
   deliveries: 'project',
   spending: 'project',

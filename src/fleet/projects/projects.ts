@@ -254,6 +254,7 @@ const OF_PROJECT = [
   'swarms',
   'posts',
   'checkpoints',
+  'reservations',
   'members',
 ] as const
 

@@ -10,6 +10,7 @@ import { type Desk, idIn, type Reactor, type Ref, refTo } from '../reactor.ts'
 import { all, current, put } from '../records.ts'
 import { handedTo, handToLive } from './handing.ts'
 import { aboutDelivery, limitsOf, mailing } from './mail.ts'
+import { takesMessages } from './sessions.ts'
 import { aboutTeam, spentBy } from './teams.ts'
 
 const PAGE = 50
@@ -281,7 +282,3 @@ export class Teams implements Reactor {
 
 /** The steps of an escalation: the member, the lead, the people. */
 const LADDER = ['member', 'lead', 'people'] as const
-
-function takesMessages(fleet: Fleet, { status, agent, reason }: Session): boolean {
-  return status === 'running' && reason !== 'takeover' && fleet.agents.ofSession(agent).can.liveMessages !== 'no'
-}

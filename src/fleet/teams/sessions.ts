@@ -52,3 +52,8 @@ export async function heardAsMail(fleet: Fleet, { delivery_id }: Message, now: s
   if (delivery?.value.state !== 'handed') return []
   return [put('deliveries', heard(delivery.value, 'echo', now), delivery.version)]
 }
+
+/** Whether it can be told something before its turn is over. */
+export function takesMessages(fleet: Fleet, { status, agent, reason }: Session): boolean {
+  return status === 'running' && reason !== 'takeover' && fleet.agents.ofSession(agent).can.liveMessages !== 'no'
+}

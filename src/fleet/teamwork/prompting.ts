@@ -2,6 +2,7 @@ import type { Session } from '../../domain/records/session.ts'
 import type { Fleet } from '../fleet.ts'
 import { postsFor } from './board.ts'
 import { handCheckpoints } from './checkpoints.ts'
+import { reservedByOthers } from './reservations.ts'
 
 /** What a member is told at the start of a session beside its mail. */
 export async function besideMail(fleet: Fleet, session: Session): Promise<string> {
@@ -10,5 +11,6 @@ export async function besideMail(fleet: Fleet, session: Session): Promise<string
   const posts = await postsFor(fleet, session.member_id)
   const many = posts === 1 ? '1 unread post' : `${posts} unread posts`
   const unread = posts ? `The blackboard has ${many} for you: see blackboard_read with for_me and unread_only.` : ''
-  return [checkpoints, unread].filter(Boolean).join('\n\n')
+  const reserved = await reservedByOthers(fleet, session)
+  return [checkpoints, unread, reserved].filter(Boolean).join('\n\n')
 }

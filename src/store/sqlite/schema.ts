@@ -56,6 +56,9 @@ export const MIGRATIONS: readonly Migration[] = [
   // Checkpoints.
   createTables,
   countRecords,
+  // Reservations.
+  createTables,
+  countRecords,
 ]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`

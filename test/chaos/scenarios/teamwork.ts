@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { eventually, NODE, ROOT } from '../../kit/fleet.ts'
+import { eventually, LAUNCHER, NODE, ROOT } from '../../kit/fleet.ts'
 import type { MailView, TeamView } from '../../kit/team.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -22,6 +22,31 @@ export const swarmKilled: Scenario = {
     await eventually('it has ended', async () => (await state()) === 'ended')
     const left = (await fleet.call<TeamView>('get_team', { team_id: team.id })).members.map(({ handle }) => handle)
     if (left.join() !== 'operator,ada') throw new Error(`left are ${left}`)
+    return []
+  },
+}
+
+export const reserved: Scenario = {
+  name: 'files that a member reserved for its session',
+  async play(world) {
+    const { fleet } = world
+    const journal = join(fleet.root, 'journal')
+    const project = await world.project()
+    const team = await world.ask<TeamView>('POST', '/api/teams', { project_id: project.id, name: 'crew' })
+    const claim = `until '${NODE}' '${LAUNCHER}' team reserve src/a.ts; do sleep 0.1; done`
+    const charter = `${claim}; '${NODE}' '${WORKER}' '${journal}'; echo done`
+    await world.ask('POST', `/api/teams/${team.id}/members`, { handle: 'ada', charter, agent: 'shell' })
+    await world.ask('POST', '/api/mail', { team_id: team.id, to: 'ada', body: 'Begin.', wake: true })
+    type Mails = { messages: (MailView & { deliveries: { to: string }[] })[] }
+    const notes = async () =>
+      (await fleet.call<Mails>('list_mail', { limit: 500 })).messages.filter(({ body }) => body.includes('src/a.ts'))
+    await eventually('ada is told that it ended', async () => (await notes()).length > 0)
+    await eventually('idle', async () =>
+      (await fleet.call<TeamView>('get_team', { team_id: team.id })).members.every(each => each.state === 'idle'),
+    )
+    if ((await notes()).length !== 1) throw new Error(`${(await notes()).length} notes instead of 1`)
+    const { reservations } = await fleet.call<{ reservations: object[] }>('team_reservations', {})
+    if (reservations.length) throw new Error('a reservation outlived its session')
     return []
   },
 }

@@ -156,6 +156,9 @@ const WORDS: Record<Kind, Words | Deed> = {
   checkpoint_created: ({ from, to }) => `${text(from)} wrote a checkpoint for ${text(to)}`,
   checkpoint_decided: data => `${text(data.by)} ${text(data.decision)} a checkpoint`,
   checkpoint_loaded: did(data => named('Loaded a checkpoint for the next session', data.handle)),
+  reservation_made: data => named(`${text(data.handle)} is about to change`, data.file),
+  reservation_ended: ({ handle, files }) =>
+    `${text(handle)} no longer reserves ${Array.isArray(files) ? files.map(text).join(', ') : ''}`,
   mail_sent: ({ from, to, reply_to }) =>
     `${text(from)} ${reply_to ? 'replied' : 'wrote'} to ${Array.isArray(to) ? to.map(text).join(', ') : ''}`,
   mail_handed: 'Mail was handed over',
