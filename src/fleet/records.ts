@@ -84,19 +84,29 @@ const LISTS: Partial<Record<Collection, string>> = {
   tokens: 'fleet token list',
 }
 
-/** The record with this id, the project with this name, or the only record whose id begins with this text. */
+/** So many that begin alike are named; of so many, those that do not exist for somebody are left out. */
+const MOST_ALIKE = 6
+const MOST_LEFT_OUT = 500
+
+/**
+ * The record with this id, the project with this name, or the only record whose id begins with this text. A record
+ * that is not `theirs` does not exist, so it makes no beginning ambiguous either.
+ */
 export async function lookUp<C extends Collection>(
   fleet: Fleet,
   collection: C,
   ref: string,
+  isTheirs?: (value: RecordOf<C>) => boolean,
 ): Promise<Stored<RecordOf<C>>> {
   const exact = await fleet.store.get(collection, ref)
-  if (exact) return exact
+  if (exact && (!isTheirs || isTheirs(exact.value))) return exact
   const named = collection === 'projects' ? await projectCalled(fleet, ref) : undefined
   if (named) return current(fleet, collection, named.id)
   const noun = NOUNS[collection]
-  const { items } = await fleet.store.find(collection, { index: 'id', prefix: ref, limit: 6 })
-  const ids = items.map(item => ({ id: (item.value as { id: string }).id }))
+  const limit = isTheirs ? MOST_LEFT_OUT : MOST_ALIKE
+  const { items } = await fleet.store.find(collection, { index: 'id', prefix: ref, limit })
+  const theirs = isTheirs ? items.filter(({ value }) => isTheirs(value)).slice(0, MOST_ALIKE) : items
+  const ids = theirs.map(item => ({ id: (item.value as { id: string }).id }))
   if (ids.length > 1) throw new Ambiguous(noun, ref, ids)
   const found = ids[0] && (await fleet.store.get(collection, ids[0].id))
   if (!found) throw new NotFound(noun, ref, { try: LISTS[collection] })

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Forbidden, InvalidInput, NotFound } from '../domain/errors.ts'
+import { Forbidden, InvalidInput } from '../domain/errors.ts'
 import { MAX_PAYLOAD_CHARS, POST_TYPES, Post } from '../domain/records/board.ts'
 import { PRIORITIES, type Team } from '../domain/records/team.ts'
 import type { Fleet } from '../fleet/fleet.ts'
@@ -45,11 +45,7 @@ const swarmIn = async ({ fleet }: Context, team: Team, ref: string | undefined):
 /** The posts of a team with these ids. Those of other teams do not exist. */
 async function postsIn({ fleet }: Context, team: Team, refs: readonly string[]): Promise<Post[]> {
   const posts: Post[] = []
-  for (const ref of refs) {
-    const { value } = await lookUp(fleet, 'posts', ref)
-    if (value.team_id !== team.id) throw new NotFound('post', ref)
-    posts.push(value)
-  }
+  for (const ref of refs) posts.push((await lookUp(fleet, 'posts', ref, each => each.team_id === team.id)).value)
   return posts
 }
 

@@ -4,7 +4,7 @@ import { CHECKPOINT_STATES, Checkpoint, Standing } from '../domain/records/check
 import type { Member, Team } from '../domain/records/team.ts'
 import { clipped } from '../domain/text.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { current, lookUp } from '../fleet/records.ts'
+import { current } from '../fleet/records.ts'
 import { lookUpMember } from '../fleet/teams/members.ts'
 import {
   createCheckpoint,
@@ -15,7 +15,7 @@ import {
 } from '../fleet/teamwork/checkpoints.ts'
 import { actorOf, ask, Paging, Ref } from './inputs.ts'
 import { type Context, command, query } from './operation.ts'
-import { knownIn, memberIn, steers, teamOf } from './team-callers.ts'
+import { knownIn, memberIn, ofTeam, steers, teamOf } from './team-callers.ts'
 import { MemberRef } from './teams.ts'
 
 const TeamRef = Ref.optional().describe('a team; default: your own, or the only one')
@@ -30,13 +30,8 @@ async function viewOf(fleet: Fleet, checkpoint: Checkpoint): Promise<z.infer<typ
   return { ...shown, ...(await standingOf(fleet, checkpoint)), loads: loading?.session_id === null }
 }
 
-/** A checkpoint of a team that the caller belongs to, or may see. */
 async function checkpointOf(context: Context, ref: string): Promise<{ checkpoint: Checkpoint; team: Team }> {
-  const { value: checkpoint } = await lookUp(context.fleet, 'checkpoints', ref)
-  if (context.caller.kind !== 'session')
-    return { checkpoint, team: (await current(context.fleet, 'teams', checkpoint.team_id)).value }
-  const team = await teamOf(context, undefined)
-  if (checkpoint.team_id !== team.id) throw new NotFound('checkpoint', ref)
+  const { value: checkpoint, team } = await ofTeam(context, 'checkpoints', ref)
   return { checkpoint, team }
 }
 

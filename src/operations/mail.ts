@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Forbidden, NotFound } from '../domain/errors.ts'
+import { Forbidden } from '../domain/errors.ts'
 import { Timestamp } from '../domain/ids.ts'
 import {
   type Delivery,
@@ -9,13 +9,13 @@ import {
   Needs,
   PRIORITIES,
 } from '../domain/records/team.ts'
-import { current, lookUp } from '../fleet/records.ts'
+import { lookUp } from '../fleet/records.ts'
 import * as post from '../fleet/teams/mail.ts'
 import { isPerson } from './authorize.ts'
 import { actorOf, Paging, Ref } from './inputs.ts'
 import { DeliveryView, deliveryView, MailView, mailView } from './mail-view.ts'
 import { type Context, command, query } from './operation.ts'
-import { addressesGroup, knownIn, memberIn, requireBroadcaster, teamOf } from './team-callers.ts'
+import { addressesGroup, knownIn, memberIn, ofTeam, requireBroadcaster, teamOf } from './team-callers.ts'
 
 const TeamRef = Ref.optional().describe('a team; default: your own, or the only one')
 const MailRef = Ref.describe('the id of a message')
@@ -32,13 +32,8 @@ const Letter = z.object({
   wake: z.boolean().default(false).describe('wake an idle member even though nothing is needed of it'),
 })
 
-/** A message of a team that the caller belongs to, or may see. */
 async function mailOf(context: Context, ref: string) {
-  const { value: mail } = await lookUp(context.fleet, 'mail', ref)
-  if (context.caller.kind !== 'session')
-    return { mail, team: (await current(context.fleet, 'teams', mail.team_id)).value }
-  const team = await teamOf(context, undefined)
-  if (mail.team_id !== team.id) throw new NotFound('message', ref)
+  const { value: mail, team } = await ofTeam(context, 'mail', ref)
   return { mail, team }
 }
 
@@ -208,8 +203,8 @@ async function answer(
   act: Parameters<typeof post.answerMail>[3],
   reason?: string,
 ): Promise<z.infer<typeof DeliveryView>> {
-  const { team } = await mailOf(context, mailId)
+  const { mail: asked, team } = await mailOf(context, mailId)
   const member = await memberIn(context, team)
   const told = { actor: actorOf(context), reason: reason ?? null }
-  return deliveryView(context.fleet, await post.answerMail(context.fleet, member, mailId, act, told))
+  return deliveryView(context.fleet, await post.answerMail(context.fleet, member, asked.id, act, told))
 }

@@ -1,7 +1,8 @@
 import { Forbidden, InvalidInput } from '../domain/errors.ts'
 import type { Member, MemberRole, Team } from '../domain/records/team.ts'
+import { isGroup } from '../domain/rules/mail.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { current } from '../fleet/records.ts'
+import { current, lookUp } from '../fleet/records.ts'
 import { findPerson, personIn } from '../fleet/teams/members.ts'
 import { lookUpTeam, teamsOf } from '../fleet/teams/teams.ts'
 import { isPrincipal, mayIn } from './authorize.ts'
@@ -25,6 +26,14 @@ export async function teamOf(context: Context, ref: string | undefined): Promise
     'team_id',
     names ? `is missing: there are the teams ${names}` : 'is missing: there is no team yet',
   )
+}
+
+/** A record of a team that the caller belongs to, or may see. To an agent, those of other teams do not exist. */
+export async function ofTeam<C extends 'mail' | 'checkpoints'>(context: Context, collection: C, ref: string) {
+  const { fleet, caller } = context
+  const own = caller.kind === 'session' ? await teamOf(context, undefined) : undefined
+  const { value } = await lookUp(fleet, collection, ref, own && (({ team_id }) => team_id === own.id))
+  return { value, team: own ?? (await current(fleet, 'teams', value.team_id)).value }
 }
 
 /** The member whose session asks. Undefined: a person, a service or a plugin asks. */
@@ -80,8 +89,6 @@ export async function requireLead(context: Context): Promise<void> {
   if (!own || own.role === 'team-lead') return
   throw new Forbidden(`${own.handle} is a ${own.role} and does not lead the team.`, { try: 'Write to @team-lead.' })
 }
-
-const isGroup = (address: string): boolean => address.startsWith('@')
 
 export const addressesGroup = (to: readonly string[]): boolean => to.some(isGroup)
 

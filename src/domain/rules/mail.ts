@@ -1,5 +1,5 @@
 import { NotAllowed, NotFound } from '../errors.ts'
-import type { Delivery, Mail, Member, Team } from '../records/team.ts'
+import { type Delivery, type Mail, MEMBER_ROLES, type Member, type Team } from '../records/team.ts'
 import { fuzzyFind } from './fuzzy.ts'
 
 /** Nothing more is expected of its recipient. */
@@ -25,17 +25,25 @@ export function recipientsOf(to: readonly string[], members: readonly Member[], 
   return [...found.values()]
 }
 
-/** Who an address means. Undefined: nobody is called so. */
+/** What an address with an @ means that is no name. */
+const GROUPS: readonly string[] = ['all', 'lead', ...MEMBER_ROLES]
+
+export const isGroup = (address: string): boolean =>
+  address.startsWith('@') && GROUPS.includes(address.slice(1).toLowerCase())
+
+/** Nobody in a team is called so: whoever has the name of a group could pass for it, and the fleet writes as `fleet`. */
+export const isReserved = (handle: string): boolean => [...GROUPS, 'fleet'].includes(handle.toLowerCase())
+
+/** Who an address means. A group comes before a name. Undefined: nobody is called so. */
 export function membersAt<M extends Pick<Member, 'handle' | 'role'>>(
   address: string,
   members: readonly M[],
 ): M[] | undefined {
-  const name = address.replace(/^@/, '')
-  const member = members.find(({ handle }) => handle.toLowerCase() === name.toLowerCase())
-  if (member) return [member]
-  if (address === '@all') return [...members]
-  const inRole = address.startsWith('@') ? members.filter(({ role }) => role === name || role === `team-${name}`) : []
-  return inRole.length ? inRole : undefined
+  const name = address.replace(/^@/, '').toLowerCase()
+  const isMeant = ({ handle, role }: M): boolean =>
+    isGroup(address) ? name === 'all' || role === name || role === `team-${name}` : handle.toLowerCase() === name
+  const found = members.filter(isMeant)
+  return found.length ? found : undefined
 }
 
 const names = (members: readonly Member[]): string => members.map(({ handle }) => handle).join(', ') || 'nobody'

@@ -143,7 +143,7 @@ export const limitsOf = ({ settings }: Fleet): rules.TalkLimits => ({
 async function addressed(fleet: Fleet, team: Team, to: readonly string[]): Promise<Member[]> {
   const named = to.map(address => {
     const name = address.replace(/^@/, '').toLowerCase()
-    return team.roster.find(({ handle }) => handle.toLowerCase() === name)
+    return rules.isGroup(address) ? undefined : team.roster.find(({ handle }) => handle.toLowerCase() === name)
   })
   return membersOf(fleet, named.every(entry => entry !== undefined) ? { roster: named } : team)
 }

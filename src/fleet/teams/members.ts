@@ -4,6 +4,7 @@ import { Mission, MissionSettings } from '../../domain/records/mission.ts'
 import { Member, type MemberRole, type Team } from '../../domain/records/team.ts'
 import { fuzzyFind } from '../../domain/rules/fuzzy.ts'
 import * as life from '../../domain/rules/life.ts'
+import { isReserved } from '../../domain/rules/mail.ts'
 import { charterInWords } from '../../domain/rules/mail-prompt.ts'
 import type { Batch, Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
@@ -70,6 +71,8 @@ async function joining(fleet: Fleet, member: Member, when: life.By): Promise<Bat
   const { value: team, version } = await current(fleet, 'teams', member.team_id)
   requireTeam(team)
   const isAgent = member.person === null
+  if (isReserved(member.handle))
+    throw new InvalidInput('handle', `is the name of a group: ${member.handle}`, { try: 'Choose another name.' })
   const taken = team.roster.find(({ handle }) => handle.toLowerCase() === member.handle.toLowerCase())
   if (taken) throw new NotAllowed(`The team ${team.name} already has a member called ${taken.handle}.`)
   const agents = team.roster.filter(({ is_agent }) => is_agent)
@@ -129,7 +132,7 @@ function freeHandle(name: string, { roster }: Team): string {
   const taken = new Set(roster.map(({ handle }) => handle.toLowerCase()))
   for (let n = 1; ; n++) {
     const handle = n === 1 ? wish : `${wish}-${n}`
-    if (!taken.has(handle.toLowerCase())) return handle
+    if (!taken.has(handle.toLowerCase()) && !isReserved(handle)) return handle
   }
 }
 

@@ -3,7 +3,7 @@ import { InvalidInput, Refusal } from '../../domain/errors.ts'
 import type { Event } from '../../domain/records/event.ts'
 import type { TranscriptEvent } from '../../domain/records/transcript.ts'
 import type { Fleet } from '../../fleet/fleet.ts'
-import { readable } from '../../fleet/records.ts'
+import { dependenciesOf, readable } from '../../fleet/records.ts'
 import type { Item } from '../operation.ts'
 import { inTheirWords, isTold, outputOf, type Told } from './claude-fleet.ts'
 
@@ -144,8 +144,10 @@ async function tell(fleet: Fleet, event: Event): Promise<Told | undefined> {
     event.session_id ? readable(fleet, 'sessions', event.session_id) : undefined,
     event.project_id ? readable(fleet, 'projects', event.project_id) : undefined,
   ])
+  // What its reader may not see is not named.
+  const seen = mission ? await dependenciesOf(fleet, mission.value) : []
   return inTheirWords(event, {
-    mission: mission?.value,
+    mission: mission && { ...mission.value, depends_on: seen.map(({ value }) => value.id) },
     session: session?.value,
     team: project?.value.name ?? null,
   })

@@ -1,4 +1,4 @@
-import { membersAt } from '../../../../src/domain/rules/mail.ts'
+import { isGroup, membersAt } from '../../../../src/domain/rules/mail.ts'
 import { plural } from '../../kit/words.ts'
 import { type Member, ROLES } from './words.ts'
 
@@ -46,7 +46,7 @@ export const addressesIn = (text: string, members: readonly Member[]): string[] 
 
 const nameOf = (address: string, members: readonly Member[]): string | undefined => {
   const name = address.replace(/^@/, '').toLowerCase()
-  return members.find(({ handle }) => handle.toLowerCase() === name)?.handle
+  return isGroup(address) ? undefined : members.find(({ handle }) => handle.toLowerCase() === name)?.handle
 }
 
 export interface Reach {

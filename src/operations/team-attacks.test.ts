@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+import type { Refusal } from '../domain/errors.ts'
+import { Post } from '../domain/records/board.ts'
+import { Checkpoint } from '../domain/records/checkpoint.ts'
+import { Mail } from '../domain/records/team.ts'
+import { aMission, NOW } from '../domain/samples.testkit.ts'
+import type { Principal } from './operation.ts'
+import { aMember, twoTeams } from './teams.testkit.ts'
+import { authorizeTopic } from './topics.ts'
+
+const aWorker = (name: string): Principal => ({
+  ...{ kind: 'person', id: name.toLowerCase(), name, limit: null },
+  grants: [{ role: 'worker', project_id: 'p1' }],
+})
+
+test('to an agent, the first letters of an id of another team lead nowhere', async () => {
+  const { ask, save, one, two } = await twoTeams()
+  const of = (team: { id: string }, project_id: string) => ({ team_id: team.id, project_id, created_at: NOW, order: 1 })
+  const by = { member_id: 'x', handle: 'x', role: 'worker' }
+  const standing = { inline: '{"goal":"g","now":"n"}' }
+  const records = (id: string, team: { id: string }, project: string) =>
+    Promise.all([
+      save('mail', Mail.parse({ ...of(team, project), id, thread: id, from: by, to: ['bob'], body: standing })),
+      save('checkpoints', Checkpoint.parse({ ...of(team, project), id, from: by, to: by, goal: 'g', standing })),
+      save(
+        'posts',
+        Post.parse({ ...of(team, project), id, from: by, message_type: 'status', payload: standing, is_object: true }),
+      ),
+    ])
+  for (const id of ['zzz1-theirs', 'zzz2-theirs', 'zzy-theirs']) await records(id, two, 'p2')
+  await records('zzy-own', one, 'p1')
+  for (const [name, field] of [
+    ['get_mail', 'mail_id'],
+    ['ack_mail', 'mail_id'],
+    ['get_checkpoint', 'checkpoint_id'],
+    ['checkpoint_accept', 'checkpoint_id'],
+    ['blackboard_mark_read', 'post_ids'],
+  ] as const) {
+    const asking = (ref: string) => ask(one.bob, name, { [field]: field === 'post_ids' ? [ref] : ref })
+    // As for what nobody has: neither the ids of others nor that there are some.
+    const nothing = (await asking('qqq').catch(error => error)) as Refusal
+    const words = ({ message, hint, facts }: Refusal) => JSON.stringify([message, hint, facts])
+    for (const ref of ['zzz', 'zzz1', 'zzz1-theirs'])
+      expect(words((await asking(ref).catch(error => error)) as Refusal), name).toBe(
+        words(nothing).replaceAll('qqq', ref),
+      )
+  }
+  // Foreign ones do not make an own one ambiguous.
+  expect(await ask(one.bob, 'get_mail', { mail_id: 'zzy' })).toMatchObject({ id: 'zzy-own' })
+  expect(await ask(one.bob, 'get_checkpoint', { checkpoint_id: 'zzy' })).toMatchObject({ id: 'zzy-own' })
+  expect(await ask(one.bob, 'blackboard_mark_read', { post_ids: ['zzy'] })).toEqual({ marked: 1 })
+})
+
+test('nobody gets the mail of a group by being called like it', async () => {
+  const { ask, owner, save, one, fleet } = await twoTeams()
+  for (const name of ['all', 'Worker', 'team-lead', 'lead', 'fleet']) {
+    const sent = await ask<{ from: { handle: string } }>(aWorker(name), 'send_mail', { to: 'bob', body: 'hello' })
+    expect(sent.from.handle).toBe(`${name}-2`)
+    await expect(
+      ask(owner, 'add_member', { team_id: one.id, handle: name, agent: 'shell', charter: 'true' }),
+    ).rejects.toThrow(/is the name of a group/)
+  }
+  // Records of before stay reachable by their name, and the group stays the group.
+  await aMember({ ask, owner, save }, one, 'p1', 'cleo')
+  const { value, version } = (await fleet.store.get('teams', one.id))!
+  const cleo = value.roster.find(({ handle }) => handle === 'cleo')!
+  const { value: member, version: was } = (await fleet.store.get('members', cleo.member_id))!
+  await fleet.store.commit({
+    changes: [
+      { put: 'members', value: { ...member, handle: 'all' }, expects: was },
+      {
+        ...{ put: 'teams', expects: version },
+        value: { ...value, roster: value.roster.map(each => (each === cleo ? { ...each, handle: 'all' } : each)) },
+      },
+    ],
+  })
+  const reached = async (to: string) => {
+    const { deliveries } = await ask<{ deliveries: { to: string }[] }>(owner, 'send_mail', {
+      ...{ team_id: one.id, to, body: 'x' },
+    })
+    return deliveries.map(each => each.to)
+  }
+  expect((await reached('@all')).length).toBeGreaterThan(3)
+  expect(await reached('all')).toEqual(['all'])
+})
+
+test('a name with an @ is no group, so whoever may write to members may use it', async () => {
+  const { ask, one } = await twoTeams()
+  expect(await ask(one.bob, 'send_mail', { to: '@lea', body: 'x' })).toMatchObject({ deliveries: [{ to: 'lea' }] })
+  expect(await ask(aWorker('Ada'), 'send_mail', { to: '@lea', body: 'x' })).toMatchObject({
+    deliveries: [{ to: 'lea' }],
+  })
+  for (const to of ['@all', '@ALL', '@worker', '@lead', '@Team-Lead'])
+    await expect(ask(one.bob, 'send_mail', { to, body: 'x' }), to).rejects.toThrow(/whole group/)
+})
+
+test('a topic of another tool names nothing that its reader may not see', async () => {
+  const { save, fleet } = await twoTeams()
+  await save('missions', aMission({ id: 'foreign', project_id: 'p2' }), aMission({ id: 'near', project_id: 'p1' }))
+  await save('missions', aMission({ id: 'waits', project_id: 'p1', depends_on: ['foreign', 'near'] }))
+  const caller = { ...aWorker('Ada'), grants: [{ role: 'team-lead' as const, project_id: 'p1' }] }
+  const topic = await authorizeTopic({ fleet, caller }, 'claude-fleet')
+  const from = await topic.now()
+  const of = { time: NOW, actor: 'person', project_id: 'p1', mission_id: 'waits', data: { was: null, status: 'draft' } }
+  await fleet.store.commit({ changes: [], events: [{ kind: 'mission_created', ...of }] })
+  for await (const { kind, data } of topic.follow(from, AbortSignal.timeout(5000))) {
+    if (kind !== 'task_created') continue
+    expect(data).toMatchObject({ task: { id: 'waits', blockedBy: ['near'] } })
+    break
+  }
+})
