@@ -2,6 +2,7 @@ import type { Mission } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
 import { isOver } from '../../domain/rules/delegation.ts'
 import { effective } from '../../domain/rules/effective.ts'
+import { spentInWords } from '../../domain/rules/spent.ts'
 import type { Fleet } from '../fleet.ts'
 import { childrenOf, costsOf } from '../records.ts'
 import { defaultsOf } from './capacity.ts'
@@ -55,7 +56,6 @@ const raiseOwn = ({ id }: Mission): string =>
 export const tightest = (budgets: readonly Budget[]): Budget | null =>
   budgets.reduce<Budget | null>((least, each) => (least && leftOf(least) <= leftOf(each) ? least : each), null)
 
-const money = (dollars: number): string => `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`
 const sum = (dollars: number): string => `$${Number(dollars.toFixed(4))}`
 
 /** Why nothing more may be spent, after a session that has spent this much. */
@@ -63,10 +63,9 @@ export function overBudget({ limitUsd, usedUsd, daysOf }: Budget, spentUsd: numb
   // People of one project read it, and the sum would tell them what the others spent.
   if (daysOf === THE_FLEET) return `Today's budget of the fleet, ${sum(limitUsd)}, is spent.`
   const all = usedUsd + spentUsd
-  const over = all - limitUsd < 0.00005 ? '.' : `, ${money(all - limitUsd)} over.`
   return daysOf === null
-    ? `It reached its budget of ${sum(limitUsd)}: ${money(all)} spent${over}`
-    : `Today's budget of ${daysOf}, ${sum(limitUsd)}, is spent: ${money(all)} used today${over}`
+    ? `It reached its budget of ${sum(limitUsd)}${spentInWords(all, limitUsd, 'spent')}`
+    : `Today's budget of ${daysOf}, ${sum(limitUsd)}, is spent${spentInWords(all, limitUsd, 'used today')}`
 }
 
 const shareOf = async (fleet: Fleet, child: Mission): Promise<number> =>

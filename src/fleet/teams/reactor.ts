@@ -170,7 +170,8 @@ export class Teams implements Reactor {
     if (!waking.wake || team.max_budget_usd === null) return waking
     const spent = await spentBy(this.#fleet, team)
     if (spent < team.max_budget_usd) return waking
-    const text = `The budget of the team ${team.name}, $${team.max_budget_usd}, is spent: $${spent.toFixed(4)}.`
+    // Everybody in the project reads this, also those who may not see what something cost.
+    const text = `The budget of the team ${team.name}, $${team.max_budget_usd}, is spent.`
     return { wake: false, held: { until: null, text } }
   }
 
