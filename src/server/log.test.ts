@@ -13,7 +13,10 @@ test('secrets in headers, addresses, bodies, the environment and error texts rea
   const { ask, fleet, server } = running
   const session = await running.session('running')
   const link = new URL(await server.signInUrl()).searchParams.get('token')!
-  const secrets = [CANARY, await fleet.keys.ownerToken(), session, link]
+  const jwt = `eyJ${'a'.repeat(20)}.eyJ${'b'.repeat(20)}.${'c'.repeat(43)}`
+  const pasted = [`flt_abcdefghijkl_${'d'.repeat(43)}01234567`, `fleet_scrape_${'e'.repeat(43)}`, jwt]
+  for (const secret of pasted) await ask('DELETE', `/api/tokens/${secret}`)
+  const secrets = [CANARY, await fleet.keys.ownerToken(), session, link, ...pasted]
   const answers = [
     await ask('GET', '/api/toys/bear', { token: CANARY }),
     await ask('GET', '/api/toys/bear', {

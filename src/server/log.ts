@@ -8,6 +8,15 @@ export type Log = Logger
 
 const MAX_LOG_BYTES = 10 * 1024 * 1024
 const MIN_SECRET_LENGTH = 8
+/** What follows a name, and tokens themselves, wherever they are: of people, of scrapers, JWTs, those that are signed. */
+const FORMS = [
+  '(?<=Bearer +)[^\\s"\\\\]+',
+  '(?<=[?&]token=)[^\\s&"\\\\]+',
+  '\\bflt_[0-9a-z]{12}_[\\w-]+',
+  '\\bfleet_scrape_[\\w-]+',
+  '\\beyJ[\\w-]+\\.[\\w-]+\\.[\\w-]*',
+  '\\b(?:session|browser|link|device)\\.[\\w:.-]+\\.[\\w-]{43}',
+]
 const SECRET_NAME = /token|secret|password|passwd|credential|api_?key|private_?key/i
 
 /** JSON lines in the home's logs folder. The scrubber removes secrets from everything, also from unexpected errors. */
@@ -30,10 +39,7 @@ export function scrubber(environment: Fleet['environment'], own: readonly string
   )
   const values = [...own, ...named.map(([, value]) => JSON.stringify(value).slice(1, -1))]
   const known = values.map(value => value.replace(/[^\w]/g, '\\$&')).join('|')
-  const pattern = new RegExp(
-    `${known}|(?<=Bearer +)[^\\s"\\\\]+|(?<=[?&]token=)[^\\s&"\\\\]+|\\b(?:session|browser|link|device)\\.[\\w:.-]+\\.[\\w-]{43}`,
-    'gi',
-  )
+  const pattern = new RegExp([known, ...FORMS].join('|'), 'gi')
   return text => text.replace(pattern, '[hidden]')
 }
 
