@@ -4,6 +4,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { noteRefusal } from '../operations/auditing.ts'
 import { type Asker, whoAsks } from './auth.ts'
 import { fromOf } from './from.ts'
+import { SECURITY_HEADERS } from './headers.ts'
 import type { Limits } from './limits.ts'
 import { type OwnNames, requireOrigin, requireOwnHost, requireOwnOrigin } from './origin.ts'
 import type { Proofs } from './proof.ts'
@@ -23,29 +24,6 @@ declare module 'fastify' {
     /** A page for people: links from elsewhere may lead to it, and a refusal is a page too. */
     page?: boolean
   }
-}
-
-const policy = (styles: string): string =>
-  `default-src 'none'; script-src 'self'; style-src ${styles}; img-src 'self' data:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
-
-/** Styles that hide the native scroll bars of Radix's scroll area and select; they cannot have a nonce. */
-const RADIX_STYLES = [
-  'sha256-vGQdhYJbTuF+M8iCn1IZCHpdkiICocWHDq4qnQF4Rjw=',
-  'sha256-441zG27rExd4/il+NvIqyL8zFx5XmyNQtE381kSkUJk=',
-]
-
-/** For the dashboard, whose components add a few lines of style. */
-export const dashboardPolicy = (nonce: string): string =>
-  policy(['self', `nonce-${nonce}`, ...RADIX_STYLES].map(source => `'${source}'`).join(' '))
-
-const SECURITY_HEADERS = {
-  'content-security-policy': policy("'self'"),
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'cache-control': 'no-store',
 }
 
 /** Protects every address, including unknown ones. */

@@ -46,6 +46,23 @@ export class TooSlow extends Refusal {
   }
 }
 
+export class NotHttp extends Refusal {
+  readonly code = 'invalid_input'
+  readonly status: number
+  readonly exit = 2
+  constructor(message: string, status: number) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** A refusal of Node's own server, which cannot read a request. */
+export function notHttp({ code }: { code?: string }): NotHttp {
+  if (code === 'HPE_HEADER_OVERFLOW') return new NotHttp('The headers of this request are too long.', 431)
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new NotHttp('This request took too long to arrive.', 408)
+  return new NotHttp('This is not HTTP.', 400)
+}
+
 /** The server cannot listen where it was told to. */
 export class CannotListen extends Refusal {
   readonly code = 'cannot_listen'

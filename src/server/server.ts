@@ -13,6 +13,7 @@ import { signInUrl } from '../platform/tokens.ts'
 import { answerErrors, BODY_LIMIT_BYTES, type Explain, explainer, sendAnswer } from './answers.ts'
 import { addExchange } from './exchange.ts'
 import { guard } from './guard.ts'
+import { rawAnswer, SECURITY_HEADERS } from './headers.ts'
 import { Limits } from './limits.ts'
 import { requireSafeAddress, whyNotListening } from './listening.ts'
 import { type Log, openLog } from './log.ts'
@@ -22,6 +23,7 @@ import { addOpenapi } from './openapi.ts'
 import { inUrl, type OwnNames, ownNames, reachableAt } from './origin.ts'
 import { addPages, errorPages } from './pages.ts'
 import { digestOf, openProofs } from './proof.ts'
+import { notHttp } from './refusals.ts'
 import { addOperations } from './routes.ts'
 import { SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts'
 import { addSockets } from './sockets.ts'
@@ -172,7 +174,13 @@ function makeApp(https: Tls | null, explain: Explain, fleet: Fleet): FastifyInst
     frameworkErrors: (error, _, reply) => {
       const answer = explain(error, 'the router')
       countUnroutable(fleet, answer.status)
-      return sendAnswer(reply, answer)
+      return sendAnswer(reply.headers(SECURITY_HEADERS), answer)
+    },
+    clientErrorHandler(error, socket) {
+      if (error.code === 'ECONNRESET' || socket.destroyed) return
+      const { status, body } = explain(notHttp(error), 'a connection')
+      countUnroutable(fleet, status)
+      socket.end(rawAnswer(status, body), () => socket.destroy())
     },
   }) as FastifyInstance
 }

@@ -1,4 +1,4 @@
-import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { WebSocket, WebSocketServer } from 'ws'
 import { Forbidden, Refusal, Unauthorized } from '../domain/errors.ts'
@@ -8,6 +8,7 @@ import { callerKey } from '../operations/live.ts'
 import type { Caller } from '../operations/operation.ts'
 import type { Explain } from './answers.ts'
 import { callerOf } from './auth.ts'
+import { rawAnswer } from './headers.ts'
 import type { Log } from './log.ts'
 import { type OwnNames, requireOrigin, requireOwnHost, requireOwnOrigin } from './origin.ts'
 import { errorBody, TooMany } from './refusals.ts'
@@ -158,15 +159,8 @@ export function addSockets(server: Server, { fleet, own, limits, openStreams, ex
   const refuse = (connection: Duplex, error: unknown) => {
     const { status, body } =
       error instanceof Refusal ? { status: error.status, body: errorBody(error) } : explain(error, SOCKET_PATH)
-    const text = JSON.stringify(body)
-    const answer = [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      'Connection: close',
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(text)}`,
-    ]
     // The other side may never close its half.
-    connection.end(`${answer.join('\r\n')}\r\n\r\n${text}`, () => connection.destroy())
+    connection.end(rawAnswer(status, body), () => connection.destroy())
   }
 }
 
