@@ -40,7 +40,13 @@ export function guard(app: FastifyInstance, fleet: Fleet, proofs: Proofs, limits
       if (error instanceof Unauthorized) fleet.measurements.strangers++
       throw error
     })
-    await requireRate(fleet, limits, request)
+    await limited(fleet, request, () => {
+      limits.require(request.asker!.caller)
+      const end = limits.begin(request.asker!.caller)
+      // Whoever has gone already is not heard going.
+      if (reply.raw.destroyed) end()
+      else reply.raw.once('close', end)
+    })
     if (request.asker.caller.kind === 'monitor' && !forMonitors)
       throw new Forbidden('A scrape token opens /metrics and /metrics/json only.')
     if (request.asker.by !== 'proof') return
@@ -52,13 +58,18 @@ export function guard(app: FastifyInstance, fleet: Fleet, proofs: Proofs, limits
     if (asker?.by === 'proof' && asker.digest !== bodyDigest)
       throw new Unauthorized('The body does not match the signature.')
   })
+  // Each message of a batch is a request of its own.
+  app.addHook('preValidation', async request => {
+    const { asker, body } = request
+    if (asker && Array.isArray(body)) await limited(fleet, request, () => limits.require(asker.caller, body.length - 1))
+  })
 }
 
-/** Who asks too often is in the audit log. */
-async function requireRate(fleet: Fleet, limits: Limits, request: FastifyRequest): Promise<void> {
+/** Who asks too often, or for too much at once, is in the audit log. */
+async function limited(fleet: Fleet, request: FastifyRequest, require: () => void): Promise<void> {
   const { caller } = request.asker!
   try {
-    limits.require(caller)
+    require()
   } catch (error) {
     const { operation = 'mcp' } = request.routeOptions.config ?? {}
     await noteRefusal({ fleet, caller, from: fromOf(request) }, operation, {}, error)

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { Buckets, FAILED_SIGN_INS, Limits, MOST_STREAMS, PASSWORDS_FOR_NAME, REQUESTS } from './limits.ts'
+import {
+  Buckets,
+  FAILED_SIGN_INS,
+  Limits,
+  MOST_STREAMS,
+  MOST_UNDER_WAY,
+  PASSWORDS_FOR_NAME,
+  REQUESTS,
+} from './limits.ts'
 
 const at = (buckets: Buckets, name: string, times: number, nowMs: number): number =>
   Array.from({ length: times }, () => buckets.take(name, nowMs)).filter(wait => wait === 0).length
@@ -66,4 +74,21 @@ test('streams of one person are bounded, and one that ends makes room', () => {
   open[0]!()
   limits.openStream(ada)
   expect(() => limits.openStream(ada)).toThrow('open already')
+})
+
+test('requests under way are bounded for each, and each of a batch counts', () => {
+  const limits = new Limits()
+  const ada = { kind: 'person', id: 'ada', name: 'Ada', grants: [], limit: null } as const
+  const agent = { kind: 'session', session_id: 's', mission_id: 'm', project_id: 'p' } as const
+  for (const caller of [ada, agent]) {
+    const begun = Array.from({ length: MOST_UNDER_WAY }, () => limits.begin(caller))
+    expect(() => limits.begin(caller)).toThrow('under way already')
+    begun[0]!()
+    limits.begin(caller)
+    expect(() => limits.begin(caller)).toThrow('under way already')
+  }
+  limits.begin({ ...ada, id: 'bob' })
+  for (let time = 0; time < 1000; time++) limits.begin({ kind: 'owner' })
+  expect(() => limits.require(ada, REQUESTS.burst + 1)).toThrow('too often')
+  limits.require({ ...ada, id: 'bob' }, REQUESTS.burst)
 })

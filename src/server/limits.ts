@@ -34,6 +34,38 @@ export class Buckets {
   }
 }
 
+/** Counts what each name holds at once. */
+class Held {
+  readonly #most: number
+  readonly #what: string
+  readonly #counts = new Map<string, number>()
+
+  constructor(most: number, what: string) {
+    this.#most = most
+    this.#what = what
+  }
+
+  /** Returns how to give it back. */
+  take(name: string): () => void {
+    const before = this.#counts.get(name) ?? 0
+    if (before >= this.#most) throw new TooMany(`You have ${this.#most} ${this.#what} already.`)
+    this.#counts.set(name, before + 1)
+    return () => {
+      const left = (this.#counts.get(name) ?? 1) - 1
+      if (left > 0) this.#counts.set(name, left)
+      else this.#counts.delete(name)
+    }
+  }
+}
+
+/** Whose requests are counted together. Undefined: they are not limited. */
+const limitedName = (caller: Caller): string | undefined =>
+  caller.kind === 'owner' || caller.kind === 'monitor'
+    ? undefined
+    : caller.kind === 'session'
+      ? caller.session_id
+      : caller.id
+
 /** Enough for pages and scripts at work, too little to keep others waiting. */
 export const REQUESTS: Rate = { burst: 300, perSecond: 60 }
 /** Agents on the machine itself. */
@@ -52,6 +84,8 @@ export const CODE_TRIES: Rate = { burst: 20, perSecond: 0.2 }
 export const PASSWORDS_FOR_NAME: Rate = { burst: 100, perSecond: 0.5 }
 /** Open streams of one person or service. */
 export const MOST_STREAMS = 40
+/** Requests of one person, service or session that are not answered yet: waits, streams and connections of MCP too. */
+export const MOST_UNDER_WAY = 100
 
 /** The owner is not limited: whoever has the home can stop the server anyway. */
 export class Limits {
@@ -63,27 +97,26 @@ export class Limits {
   readonly #terminals = new Buckets(TERMINAL_REQUESTS)
   readonly #providers = new Buckets(PROVIDER_STARTS)
   readonly #codes = new Buckets(CODE_TRIES)
-  readonly #streams = new Map<string, number>()
+  readonly #streams = new Held(MOST_STREAMS, 'streams open')
+  readonly #underWay = new Held(MOST_UNDER_WAY, 'requests under way')
 
-  /** Throws if the caller asks too often. */
-  require(caller: Caller): void {
-    if (caller.kind === 'owner' || caller.kind === 'monitor') return
-    const isSession = caller.kind === 'session'
-    const name = isSession ? caller.session_id : caller.id
-    requireNone((isSession ? this.#sessions : this.#people).take(name, Date.now()))
+  /** Throws if the caller asks too often. Several requests may come as one. */
+  require(caller: Caller, times = 1): void {
+    const name = limitedName(caller)
+    if (name === undefined) return
+    const buckets = caller.kind === 'session' ? this.#sessions : this.#people
+    for (let time = 0; time < times; time++) requireNone(buckets.take(name, Date.now()))
+  }
+
+  /** Counts a request until it is over. Returns how to say that it is; throws if there are too many. */
+  begin(caller: Caller): () => void {
+    const name = limitedName(caller)
+    return name === undefined ? () => {} : this.#underWay.take(name)
   }
 
   /** Counts an open stream. Returns how to say that it is over; throws if there are too many. */
   openStream(caller: Caller): () => void {
-    if (caller.kind !== 'person' && caller.kind !== 'service') return () => {}
-    const open = this.#streams.get(caller.id) ?? 0
-    if (open >= MOST_STREAMS) throw new TooMany(`You have ${MOST_STREAMS} streams open already.`)
-    this.#streams.set(caller.id, open + 1)
-    return () => {
-      const left = (this.#streams.get(caller.id) ?? 1) - 1
-      if (left > 0) this.#streams.set(caller.id, left)
-      else this.#streams.delete(caller.id)
-    }
+    return caller.kind === 'person' || caller.kind === 'service' ? this.#streams.take(caller.id) : () => {}
   }
 
   /**

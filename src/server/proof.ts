@@ -36,6 +36,8 @@ export interface Proven {
 const WINDOW_MS = 60_000
 /** More remembered proofs than this mean a flood; then new ones are refused until the window has passed. */
 const MOST_REMEMBERED = 200_000
+/** The same for one person, so that nobody uses up what others need. It is more than they may send. */
+const MOST_OF_ONE = 20_000
 const PROOF = /^Fleet-Proof ([\w:-]{1,80})\.(\d{1,16})\.([\w-]{16,32})\.([\w-]{43})?\.([\w-]{43,90})$/
 
 /** New for each run of a server: a signature for another program on this port, or an earlier run, is not valid. */
@@ -56,7 +58,8 @@ export function openProofs(fleet: Fleet): Proofs {
       // It may be signed for another run. The answer tells the page what to sign.
       if (!isSignedWith(record.key, text, signature) || Math.abs(now() - Number(time)) > WINDOW_MS)
         throw new StaleProof(challenge())
-      if (!used.take(`${device}.${nonce}`, now())) throw new Unauthorized('This request was already used.')
+      if (!used.take(`${device}.${nonce}`, record.principal_id, now()))
+        throw new Unauthorized('This request was already used.')
       return { device, digest }
     },
   }
@@ -98,20 +101,25 @@ export function publicKeyOf(value: string): ReturnType<typeof createPublicKey> |
 }
 
 /** Remembers each name for at least two windows, the time in which a proof is valid. Two halves are dropped in turn. */
-class UsedOnce {
+export class UsedOnce {
   #older = new Set<string>()
   #newer = new Set<string>()
+  #newerOf = new Map<string, number>()
   #since = 0
 
-  /** False if it was taken before, or if there are too many. */
-  take(name: string, nowMs: number): boolean {
+  /** False if it was taken before, or if there are too many. `whose`: null is the owner. */
+  take(name: string, whose: string | null, nowMs: number): boolean {
     if (nowMs - this.#since > 2 * WINDOW_MS) {
       this.#older = nowMs - this.#since > 4 * WINDOW_MS ? new Set() : this.#newer
       this.#newer = new Set()
+      this.#newerOf = new Map()
       this.#since = nowMs
     }
+    const own = whose === null ? 0 : (this.#newerOf.get(whose) ?? 0)
+    if (own >= MOST_OF_ONE) return false
     if (this.#older.has(name) || this.#newer.has(name) || this.#newer.size >= MOST_REMEMBERED) return false
     this.#newer.add(name)
+    if (whose !== null) this.#newerOf.set(whose, own + 1)
     return true
   }
 }
