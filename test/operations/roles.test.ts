@@ -12,11 +12,13 @@ import type { Operation } from '../../src/operations/operation.ts'
 import { routeOf } from '../../src/operations/shape.ts'
 import { TOOL_SETS } from '../../src/operations/tool-sets.ts'
 import { toolsOf } from '../../src/operations/tools.ts'
+import { TOPICS } from '../../src/operations/topics.ts'
 import { aPrincipal, FOREIGN, fill, OWN, refsOf } from '../../src/operations/two-projects.testkit.ts'
 import { mcpClient } from '../../src/server/mcp/client.testkit.ts'
 import { outside } from '../../src/server/mcp/outside.ts'
 import { raw } from '../../src/server/server.testkit.ts'
 import { serve } from '../../src/server/server.ts'
+import { aReader } from '../../src/server/topics.testkit.ts'
 import { ROOT } from '../kit/fleet.ts'
 
 /** What people read. The walk compares what the program does with it. */
@@ -41,6 +43,16 @@ const held = new Map(
   ]),
 )
 const published = new Map(rowsOf('Operations').map(([name, permission, concerns]) => [name!, { permission, concerns }]))
+
+/** What following a topic needs. */
+const FOLLOWED: Record<string, string> = {
+  fleet: 'missions.read',
+  'project:<id>': 'projects.read',
+  'mission:<id>': 'missions.read',
+  'team:<id>': 'teams.read',
+  'session:<id>': 'transcripts.read',
+  'claude-fleet': 'missions.read',
+}
 
 const isHeld = (role: Role, { name }: Operation): string => held.get(published.get(name)!.permission!)!.get(role)!
 
@@ -166,4 +178,35 @@ describe('every operation × every role', () => {
     console.log(`${checks} checks over REST and MCP, ${wrong.length} wrong`)
     expect(wrong).toEqual([])
   }, 120_000)
+
+  test('over the WebSocket, every topic in the whole fleet, in the own project and about another', async () => {
+    const fleet = aFleet()
+    for (const project of [OWN, FOREIGN]) await fill(fleet, project)
+    const server = await serve(fleet, OPERATIONS, { port: 0, say: () => {} })
+    onTestFinished(() => server.close())
+    const wrong: string[] = []
+    let checks = 0
+    for (const role of ROLES)
+      for (const place of [null, OWN]) {
+        const ask = { operation: 'test', actor: 'person' }
+        const grants = [{ role, project_id: place }]
+        const name = `${role} in ${place ?? 'the fleet'}`
+        const service = await addPrincipal(fleet, ask, { kind: 'service', name, grants })
+        const { token } = await makeToken(fleet, ask, service, { name: 't', grants: null, expires_at: null })
+        const reader = aReader(server.url, { token })
+        for (const [topic, permission] of Object.entries(FOLLOWED))
+          for (const project of topic.includes('<id>') ? [OWN, FOREIGN] : [null]) {
+            const asked = topic.replace('<id>', refsOf(project ?? OWN)[`${topic.split(':')[0]}_id`]!)
+            reader.say({ type: 'subscribe', id: ++checks, topics: [asked] })
+            const { type } = await reader.hears({ id: checks })
+            const isSeen = place === null || project !== FOREIGN
+            const may = isSeen && held.get(permission)!.get(role) !== ''
+            if ((type === 'subscribed') !== may) wrong.push(`${asked} for ${name}: ${type}`)
+          }
+        reader.socket.terminate()
+      }
+    console.log(`${checks} topics over the WebSocket, ${wrong.length} wrong`)
+    expect(Object.keys(FOLLOWED)).toEqual(Object.keys(TOPICS))
+    expect(wrong).toEqual([])
+  })
 })
