@@ -37,6 +37,12 @@ export const authorization: Bench = async scale => {
       })
     }
     const rows: Row[] = []
+    // One record is read to know its project; without it, nothing but a promise is left.
+    const reading = await timed(
+      scale.of(5000, 500),
+      async n => void (await store.get('missions', `p7-m${n % MISSIONS}`)),
+    )
+    const nothing = await timed(scale.of(5000, 500), async () => {})
     for (const [who, caller] of [
       ['the owner', OWNER],
       [`a person in 1 of ${PROJECTS} projects`, PERSON],
@@ -48,8 +54,8 @@ export const authorization: Bench = async scale => {
       const listed = await timed(scale.of(5000, 500), async () => {
         await authorize(operationNamed('list_missions')!, { fleet, caller }, {})
       })
-      rows.push(row(`authorize a command about a mission, ${who}, median`, named))
-      rows.push(row(`authorize a list, ${who}, median`, listed))
+      rows.push(row(`authorize a command about a mission, ${who}, median`, named, reading))
+      rows.push(row(`authorize a list, ${who}, median`, listed, nothing))
     }
     return rows
   } finally {
@@ -68,7 +74,7 @@ async function timed(times: number, run: (n: number) => Promise<void>): Promise<
   return median(took)
 }
 
-const row = (figure: string, measured: number): Row => ({
-  ...{ figure, measured: `${measured.toFixed(4)} ms`, floor: '—' },
+const row = (figure: string, measured: number, floor: number): Row => ({
+  ...{ figure, measured: `${measured.toFixed(4)} ms`, floor: `${floor.toFixed(4)} ms` },
   ...{ demanded: `< ${ms(DEMANDED_MS)}`, met: measured < DEMANDED_MS },
 })
