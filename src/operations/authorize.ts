@@ -24,6 +24,7 @@ export const NAMED: Readonly<Record<string, Collection | null>> = {
   mail_id: 'mail',
   swarm_id: 'swarms',
   checkpoint_id: 'checkpoints',
+  task_id: 'missions',
   // Part of a project's own record.
   server_id: null,
 }

@@ -46,6 +46,7 @@ import { swarms } from './swarms.ts'
 import { system } from './system.ts'
 import { takeovers } from './takeover.ts'
 import { talk } from './talk.ts'
+import { teamTasks } from './team-tasks.ts'
 import { teams } from './teams.ts'
 import { templates } from './templates.ts'
 import { terminals } from './terminals.ts'
@@ -76,6 +77,7 @@ const forPeople = [
   ...diffs,
   ...talk,
   ...teams,
+  ...teamTasks,
   ...swarms,
   ...reservations,
   ...blackboard,

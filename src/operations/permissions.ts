@@ -34,6 +34,7 @@ export const PERMISSIONS = {
   'teams.read': 'see teams: their members, mail, blackboard, checkpoints and reserved files',
   'teams.manage': 'create, change and delete teams, add and dismiss members, release mail that was held back',
   'mail.send': 'write in teams: mail, posts on the blackboard, checkpoints, reservations of files',
+  'tasks.work': 'take tasks of a team, complete and block own ones',
   'mail.broadcast': 'write to a whole team or to a role at once',
   'schedules.write': 'create, change and remove schedules',
   'templates.write': 'save and delete templates',

@@ -30,10 +30,17 @@ export const ROLE_PERMISSIONS: Readonly<Record<Role, ReadonlySet<Permission>>> =
   coordinator: new Set<Permission>([
     ...READER,
     ...(['missions.create', 'missions.run', 'missions.review', 'comments.write', 'messages.send'] as const),
-    ...(['mail.send', 'mail.broadcast'] as const),
+    ...(['mail.send', 'mail.broadcast', 'tasks.work'] as const),
     ...(['questions.answer', 'plans.run', 'workflows.run', 'loops.run', 'schedules.write'] as const),
   ]),
-  worker: new Set<Permission>([...EVERYBODY, 'reports.read', 'comments.write', 'missions.create', 'mail.send']),
+  worker: new Set<Permission>([
+    ...EVERYBODY,
+    'reports.read',
+    'comments.write',
+    'missions.create',
+    'mail.send',
+    'tasks.work',
+  ]),
   merger: new Set<Permission>([...READER, 'comments.write', 'missions.review', 'missions.land']),
   monitor: new Set<Permission>([...READER, 'system.inspect', 'metrics.read']),
 }

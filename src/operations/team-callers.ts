@@ -39,9 +39,10 @@ export async function ofTeam<C extends 'mail' | 'checkpoints'>(context: Context,
 /** The member whose session asks. Undefined: a person, a service or a plugin asks. */
 async function ownMember({ fleet, caller }: Context): Promise<Member | undefined> {
   if (caller.kind !== 'session') return undefined
-  const { member } = (await current(fleet, 'missions', caller.mission_id)).value
-  if (!member) throw new Forbidden('Your mission belongs to no team.', { try: 'Use the tools of your mission.' })
-  const { value } = await current(fleet, 'members', member.id)
+  // A session of a task that has gone to somebody else speaks for the member that it is a session of.
+  const member_id = (await fleet.store.get('sessions', caller.session_id))?.value.member_id
+  if (!member_id) throw new Forbidden('Your mission belongs to no team.', { try: 'Use the tools of your mission.' })
+  const { value } = await current(fleet, 'members', member_id)
   if (value.dismissed_at) throw new Forbidden(`${value.handle} was dismissed.`, { try: 'End your turn.' })
   return value
 }
@@ -78,6 +79,9 @@ export function requireBroadcaster({ person, role, handle }: Member, to: readonl
     try: 'Write to members by name.',
   })
 }
+
+/** Whether an agent leads a team or coordinates it. */
+export const leads = ({ role }: Member): boolean => MAY_BROADCAST.includes(role)
 
 /** Whether somebody steers a team: a lead or coordinator among its agents, or a person who may write to all of it. */
 export const steers = ({ caller }: Context, { person, role, project_id }: Member): boolean =>

@@ -8,6 +8,7 @@ import { lookUp } from '../fleet/records.ts'
 import { addMember, changeMember, dismissMember, lookUpMember } from '../fleet/teams/members.ts'
 import { changeTeam, createTeam, deleteTeam, lookUpTeam, membersOf, spentBy, teamsOf } from '../fleet/teams/teams.ts'
 import { lookUpSwarm } from '../fleet/teamwork/swarms.ts'
+import { requireNoOpenTasks } from '../fleet/teamwork/tasks.ts'
 import { ask, given, ProjectRef, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
 import { missionOf, teamOf } from './team-callers.ts'
@@ -142,6 +143,7 @@ export const teams = [
     output: z.object({ deleted: z.string(), dismissed: z.array(z.string()) }),
     run: async (context, { team_id, dismiss }) => {
       const { value: team } = await lookUpTeam(context.fleet, team_id)
+      await requireNoOpenTasks(context.fleet, team)
       const agents = dismiss ? team.roster.filter(({ is_agent }) => is_agent) : []
       const asking = ask(context, 'delete_team')
       for (const { member_id } of agents)

@@ -7,7 +7,7 @@ export const TOOL_SETS = {
   control: 'start, stop and change missions with every field; sessions, worktrees, previews',
   review: 'see what changed, comment on it, and land, undo, reject or send it back',
   talk: 'the inbox, questions, messages, approvals and take-over',
-  teams: 'teams of agents: their members, mail, blackboard and reserved files',
+  teams: 'teams of agents: their members, mail, tasks, blackboard and reserved files',
   planning: 'plans, workflows, loops, schedules and templates with every field',
   projects: 'projects with every field, their MCP servers and beads',
   history: 'events, transcripts, reports, spending and the graph',

@@ -45,6 +45,7 @@ export const refsOf = (project: string): Readonly<Record<string, string>> => ({
   mail_id: `${project}-mail`,
   swarm_id: `${project}-swarm`,
   checkpoint_id: `${project}-checkpoint`,
+  task_id: `${project}-failed`,
   member: `${project}-member`,
   server_id: `${project}-server`,
   first: `${project}-review`,
@@ -118,6 +119,7 @@ export async function fill(fleet: Fleet, project: string): Promise<void> {
       ended_at: status === 'done' || status === 'failed' ? NOW : null,
       result: status === 'done' ? 'landed' : null,
       session_ids: status === 'review' ? [session_id] : [],
+      task: status === 'failed' ? { team_id, assignee: null, handing: null, blocked: null } : null,
     } as Partial<Mission>),
   )
   const server = { id: `${project}-server`, name: `${project}-docs`, url: 'https://docs.example', created_at: NOW }

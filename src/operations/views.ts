@@ -11,6 +11,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { sideProcessesOf } from '../fleet/previews/processes.ts'
 import { all, newestReport, readable } from '../fleet/records.ts'
 import { isHere } from '../fleet/sessions/record.ts'
+import { memberHold } from '../fleet/teams/sessions.ts'
 import { ProcessView, processView } from './processes.ts'
 
 export const Waiting = z.object({
@@ -190,7 +191,7 @@ async function waitsFor(fleet: Fleet, mission: Mission, world: Circumstances): P
     dependencies: dependencies.filter(found => found !== undefined),
     fleetPaused,
     project,
-    hold: agent === null ? null : await world.hold(agent, project),
+    hold: (await memberHold(fleet, mission)) ?? (agent === null ? null : await world.hold(agent, project)),
     full: await world.full(agent ?? '', project),
     disk: world.disk(project),
     now: fleet.now(),

@@ -28,6 +28,7 @@ import { Workflow } from '../domain/records/workflow.ts'
 import { isOver } from '../domain/rules/delegation.ts'
 import { isClosed } from '../domain/rules/mail.ts'
 import { isAskedAbout } from '../domain/rules/pull-request.ts'
+import { holdersOf, isBegun, isOpenTask, mayStart } from '../domain/rules/team-task.ts'
 
 /** The keys a record is found by in one index; several for a list such as tags, none to stay out of it. */
 export type KeyPart = string | number
@@ -68,9 +69,9 @@ export const COLLECTIONS = {
     parent: m => (m.parent_mission_id ? [[m.parent_mission_id, m.created_at]] : []),
     dependency: m => m.depends_on.map(id => [id]),
     /** Queued with every dependency met, in the order in which they start: highest priority, then oldest. */
-    ready: m => (m.status === 'queued' && m.ready ? [[1_000_000 - m.priority, m.queued_at ?? m.created_at]] : []),
+    ready: m => (mayStart(m) ? [[1_000_000 - m.priority, m.queued_at ?? m.created_at]] : []),
     /** The same by how long they wait. */
-    ready_since: m => (m.status === 'queued' && m.ready ? [[m.queued_at ?? m.created_at]] : []),
+    ready_since: m => (mayStart(m) ? [[m.queued_at ?? m.created_at]] : []),
     /** Queued but not ready. The daemon goes through these once when it starts. */
     unready: m => (m.status === 'queued' && !m.ready ? [[m.created_at]] : []),
     landing: m => (m.status === 'landing' || m.undo ? [[m.project_id, m.landing_at ?? m.updated_at]] : []),
@@ -81,11 +82,20 @@ export const COLLECTIONS = {
     workflow: m => (m.workflow ? [[m.workflow.id, m.workflow.stage]] : []),
     /** The missions of team members, which lists leave out. */
     member: m => (m.member ? [[m.project_id, m.created_at]] : []),
+    /** The tasks of a team. */
+    task: m => (m.task ? [[m.task.team_id, m.created_at]] : []),
+    open_task: m => (isOpenTask(m) ? [[m.task!.team_id, m.created_at]] : []),
+    unassigned: m => (isOpenTask(m) && !m.task!.assignee ? [[m.task!.team_id, m.created_at]] : []),
+    /** Of whoever has it, and of whoever it is being handed to. */
+    assigned: m => (isOpenTask(m) ? holdersOf(m).map(id => [id, m.created_at]) : []),
+    /** Begun, and due to go on: its member begins no other task before. */
+    begun: m => (isBegun(m) ? [[m.task!.assignee!.member_id, m.queued_at ?? m.created_at]] : []),
     taken_over: m => (m.taken_over ? [[m.taken_over.since]] : []),
   }),
   sessions: declare(() => Session, {
     created: s => [[s.created_at]],
     mission: s => [[s.mission_id, s.created_at]],
+    member: s => (s.member_id ? [[s.member_id, s.created_at]] : []),
     project: s => [[s.project_id, s.created_at]],
     live: s => (s.status === 'ended' ? [] : [[s.created_at]]),
     /** The sessions of one worktree. Several missions may share it. */

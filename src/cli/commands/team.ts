@@ -6,6 +6,7 @@ import { addFields, type Cli, does, type Field, inputFrom, textFrom } from '../c
 import { projectHere, projectRef } from '../project-here.ts'
 import { inStatusColour } from '../show.ts'
 import { addReservations } from './team-reservations.ts'
+import { addTeamTasks } from './team-tasks.ts'
 
 type Answer<N extends (typeof teams)[number]['name']> = z.infer<Extract<(typeof teams)[number], { name: N }>['output']>
 
@@ -69,6 +70,7 @@ export function addTeam(program: Command): void {
   })
   addMembers(team)
   addReservations(team)
+  addTeamTasks(team)
 }
 
 function addMembers(team: Command): void {

@@ -129,6 +129,8 @@ export const EVENT_KINDS = [
   'checkpoint_loaded',
   'reservation_made',
   'reservation_ended',
+  'task_assigned',
+  'task_blocked',
   'mail_sent',
   'mail_handed',
   'mail_heard',

@@ -242,6 +242,28 @@ export const TakenOver = z.object({
 })
 export type TakenOver = z.infer<typeof TakenOver>
 
+/** Who has a task of a team. An agent works at it; a person says when it is done. */
+export const Assignee = z.object({ member_id: Id, handle: z.string().max(40), is_agent: z.boolean() })
+export type Assignee = z.infer<typeof Assignee>
+
+/** What makes a mission a task of a team. */
+export const TeamTask = z.object({
+  team_id: Id,
+  assignee: Assignee.nullable().default(null).describe('empty: nobody has taken it'),
+  handing: z
+    .object({ to: Assignee.nullable() })
+    .nullable()
+    .default(null)
+    .describe('its session is being stopped, and this member goes on; empty `to`: nobody'),
+  blocked: z
+    .string()
+    .max(MAX_REASON_CHARS)
+    .nullable()
+    .default(null)
+    .describe('said by the session at work: it goes on once its dependencies are done'),
+})
+export type TeamTask = z.infer<typeof TeamTask>
+
 export const Mission = MissionSettings.extend({
   id: Id,
   project_id: Id,
@@ -277,6 +299,7 @@ export const Mission = MissionSettings.extend({
     .nullable()
     .default(null)
     .describe('the team member whose sessions belong to it; such a mission waits for mail and never lands'),
+  task: TeamTask.nullable().default(null).describe('the team whose task it is, and the member who has it'),
   plan_id: Id.nullable().default(null).describe('the plan it belongs to'),
   follows: Id.nullable().default(null).describe('the mission whose next steps it continues'),
   spawned: z.number().int().default(0).describe('how many sub-missions its agents have made'),

@@ -10,6 +10,7 @@ import type { By, Step } from './life.ts'
 import * as life from './life.ts'
 import { MAX_HOLD_SECONDS } from './retrying.ts'
 import { handedBack, takenOver } from './takeover.ts'
+import * as tasks from './team-task.ts'
 
 export const MAX_INTERRUPTIONS = 2
 /** After about a week of hourly waits a person should look. */
@@ -54,7 +55,8 @@ export interface Ended {
 
 /** The table of the mission's life: what a session's end means for its mission. */
 export function ended(asked: Mission, end: Ended, by: By): Step {
-  const mission = { ...asked, asking: false }
+  const { mission, handed } = afterHanding({ ...asked, asking: false }, end)
+  if (handed) return tasks.handedOn(handed, by, end.unheard)
   if (end.outcome === 'cancelled' || mission.cancel_requested) return life.cancelled(mission, by)
   if (mission.taken_over) return takenOrGiven(mission, end, by)
   switch (end.outcome) {
@@ -88,6 +90,16 @@ export function ended(asked: Mission, end: Ended, by: By): Step {
       )
     case 'failed':
       return retryOrFail(mission, end, by)
+  }
+}
+
+/** A task that goes to another member. Its session may have completed it before it was stopped. */
+function afterHanding(mission: Mission, { outcome }: Ended): { mission: Mission; handed?: tasks.Task } {
+  const { task } = mission
+  if (!task?.handing) return { mission }
+  if (outcome !== 'completed') return { mission, handed: { ...mission, task } }
+  return {
+    mission: { ...mission, cancel_requested: false, task: { ...task, assignee: task.handing.to, handing: null } },
   }
 }
 
@@ -154,6 +166,7 @@ const fractionOf = (id: string): number => [...id].reduce((sum, char) => (sum * 
 function completed(mission: Mission, end: Ended, by: By): Step {
   const { report } = end
   if (end.unheard) return told(mission, end.unheard, by)
+  if (mission.task?.blocked) return tasks.blocked({ ...mission, task: mission.task }, by)
   if (report?.status === 'blocked') {
     return life.toPerson(
       mission,
@@ -212,7 +225,9 @@ function answersAgain(mission: Mission, { problem, instructions }: NonNullable<E
 
 /** No change is fine if none is expected, or if the agent's report says so. Silence is not enough. */
 function unchanged(mission: Mission, end: Ended, by: By): Step {
-  const saysSo = end.report?.claimed_status === 'completed_no_changes'
+  const said = end.report?.claimed_status
+  // Whoever completes a task has said that nothing more is needed.
+  const saysSo = said === 'completed_no_changes' || (mission.task !== null && said === 'completed')
   const spoke = (end.report?.summary ?? '').trim() !== ''
   if (end.concern) return concerned(mission, end.concern, by)
   // A stage hands on its report as well as its changes.

@@ -273,6 +273,7 @@ export function started(mission: Mission, session: Session, by: By): Step {
     started_at: mission.started_at ?? by.now,
     branch: session.branch,
     candidate: null,
+    task: mission.task && { ...mission.task, blocked: null },
   }
   return step(mission, change, by, 'session_starting', {
     session_id: session.id,

@@ -17,6 +17,7 @@ export interface Reason {
     | 'disk'
     | 'slot'
     | 'person'
+    | 'member'
     | 'landing'
     | 'children'
     | 'retry'

@@ -3,6 +3,7 @@ import type { Mission, Status } from '../../domain/records/mission.ts'
 import type { Session } from '../../domain/records/session.ts'
 import { effective } from '../../domain/rules/effective.ts'
 import * as life from '../../domain/rules/life.ts'
+import { BLOCKED } from '../../domain/rules/team-task.ts'
 import { isReady, waitsFor } from '../../domain/rules/waiting.ts'
 import { secondsBetween } from '../../platform/measurements.ts'
 import { type Change, type Check, Conflict, type Stored, Unavailable } from '../../store/index.ts'
@@ -13,8 +14,8 @@ import { type Desk, idIn, type Reactor, type Ref, refTo } from '../reactor.ts'
 import { all, dependenciesOf, fleetState, put } from '../records.ts'
 import { sentence } from '../sentences.ts'
 import type { LiveSession } from '../sessions/live-session.ts'
-import { memberHold, ofMember } from '../teams/sessions.ts'
-import { type Budget, leftOf, overBudget, ownBudget } from './budgets.ts'
+import { isIdleWake, memberHold, ofMember } from '../teams/sessions.ts'
+import { type Budget, lastingBudgets, leftOf, overBudget } from './budgets.ts'
 import { defaultsOf, diskIsFull, fullSlot, modelDoubt } from './capacity.ts'
 import { holdOn } from './holds.ts'
 import { planSession } from './next-session.ts'
@@ -51,7 +52,9 @@ export class Dispatcher implements Reactor {
   }
 
   /** The missions that wait for one that has moved. */
-  async affectedBy({ mission_id, data }: Event): Promise<Ref[]> {
+  async affectedBy({ kind, mission_id, data }: Event): Promise<Ref[]> {
+    // What blocks a task may be done by the time its session has ended.
+    if (mission_id && kind === 'requeued' && data.code === BLOCKED) return [refTo('missions', mission_id)]
     if (!mission_id || !RELEASING.includes(data.status)) return []
     const waiting = await Array.fromAsync(all(this.#fleet, 'missions', 'dependency', [mission_id]))
     return waiting.map(({ value }) => refTo('missions', value.id))
@@ -119,6 +122,11 @@ export class Dispatcher implements Reactor {
       ),
       disk: diskShareOf(this.#fleet, project),
     })
+    if (!reason && (await isIdleWake(this.#fleet, mission))) {
+      const { mission: idle, events } = life.idle(mission, this.#by())
+      const changes = [put('missions', idle, stored.version)]
+      return this.#try(() => this.#fleet.commit('commit.member-woken', { changes, events }))
+    }
     if (reason?.until) return this.#desk.passIn(Date.parse(reason.until) - Date.parse(this.#fleet.now()))
     if (!reason && this.#gate.lets(stored)) await this.#try(() => this.#start(stored, dependencies))
   }
@@ -126,9 +134,10 @@ export class Dispatcher implements Reactor {
   async #start(stored: Stored<Mission>, dependencies: Stored<Mission>[]): Promise<void> {
     const mission = stored.value
     const project = (await this.#fleet.store.get('projects', mission.project_id))!.value
-    const own = await ownBudget(this.#fleet, mission, project)
     // A budget belongs to the mission. A retry or a new conversation does not reset it.
-    if (own && leftOf(own) <= 0) return this.#spent(stored, own)
+    const budgets = await lastingBudgets(this.#fleet, mission, project)
+    const spent = budgets.find(budget => leftOf(budget) <= 0)
+    if (spent) return this.#spent(stored, spent)
     let session: Session
     try {
       session = await planSession(this.#fleet, mission, project)

@@ -11,6 +11,7 @@ import { requireRunner } from '../missions/agents.ts'
 import { requireInstalled } from '../missions/requirements.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 import { dependenciesOf } from '../records.ts'
+import { agentMemberOf, charterOf, newestOf } from '../teams/sessions.ts'
 import { defaultsOf } from './capacity.ts'
 
 /**
@@ -25,12 +26,16 @@ type WorktreeFields = Pick<Session, 'worktree' | 'branch' | 'branch_from' | 'sta
  * this down.
  */
 export async function planSession(fleet: Fleet, mission: Mission, project: Project): Promise<Session> {
-  const { name: agent } = requireRunner(fleet, mission, project)
+  // A script that a member runs is its charter, never the text of a task.
+  const { script } = await charterOf(fleet, mission)
+  const { name: agent } = requireRunner(fleet, { ...mission, script }, project)
   const { model, contextLimit, preset, ...limits } = effective(mission, project, defaultsOf(fleet))
   const engine = await requireEngine(fleet, agent, limits.engine, mission.engine)
   await requireInstalled(fleet, fleet.agents.driven({ agent, engine }))
   const reason = mission.next?.reason ?? 'first'
   const previous = mission.session_id ? (await fleet.store.get('sessions', mission.session_id))?.value : undefined
+  const memberId = agentMemberOf(mission)
+  const of = memberId ? await newestOf(fleet, memberId) : undefined
   // A member has one worktree and one conversation for life.
   const goesOn = CONTINUES.includes(reason) || mission.member !== null
   const continued = goesOn && previous?.branch && previous.start_commit ? previous : undefined
@@ -38,7 +43,7 @@ export async function planSession(fleet: Fleet, mission: Mission, project: Proje
     reason === 'fork' && mission.fork_of
       ? (await fleet.store.get('sessions', mission.fork_of.session_id))?.value
       : undefined
-  const remembered = origin && mission.fork_of?.conversation ? origin : continued
+  const remembered = origin && mission.fork_of?.conversation ? origin : of ? of.newest : continued
   // A conversation belongs to one client. Another client, or one that cannot resume, starts a new one in the same worktree.
   const takesUp = remembered?.agent === agent && fleet.agents.ofSession(agent).can.resume
   const resumes = takesUp && hasRoom(remembered, reason, contextLimit) ? conversationOf(remembered) : null
@@ -49,7 +54,7 @@ export async function planSession(fleet: Fleet, mission: Mission, project: Proje
     id,
     mission_id: mission.id,
     project_id: project.id,
-    member_id: mission.member?.id ?? null,
+    member_id: memberId,
     host: fleet.home.host,
     number: mission.sessions + 1,
     reason,
@@ -61,7 +66,7 @@ export async function planSession(fleet: Fleet, mission: Mission, project: Proje
     instructions: mission.next?.instructions ?? unheard,
     created_at: fleet.now(),
     ...(project.worktree === 'git' &&
-      (await worktreeFieldsOf(fleet, mission, project, { id, agent, reason, continued, origin }))),
+      (await worktreeFieldsOf(fleet, mission, project, { id, agent, reason, continued, origin, of }))),
     worktree_kept: project.worktree === 'git',
     resumes,
   })
@@ -92,13 +97,15 @@ interface Plan {
   continued: Session | undefined
   /** The session that a fork starts from. */
   origin: Session | undefined
+  /** The member that works at it, with its newest session. */
+  of: Awaited<ReturnType<typeof newestOf>> | undefined
 }
 
 async function worktreeFieldsOf(
   fleet: Fleet,
   mission: Mission,
   project: Project,
-  { id, agent, reason, continued, origin }: Plan,
+  { id, agent, reason, continued, origin, of }: Plan,
 ): Promise<WorktreeFields> {
   const repository = await repositoryOf(project)
   const [tip, guard_mark] = await Promise.all([
@@ -115,12 +122,18 @@ async function worktreeFieldsOf(
   // A member without work of its own sees the base branch as it is now.
   const isStale =
     mission.member !== null && continued?.end_commit === continued?.start_commit && tip !== continued?.start_commit
+  const name = of && mission.task ? of.member.handle : mission.title
+  const place = join(fleet.home.worktrees, project.id, `${slug(name)}-${shortId(id)}`)
+  const newBranch = () => branchName(repository, { agent, title: mission.title, id: shortId(id) })
+  const isOthers = mission.task !== null && continued?.member_id !== (of?.member.id ?? null)
+  const worktree = of?.newest?.worktree ?? (!continued || of || isOthers ? place : continued.worktree)
   if (continued && !hasLanded && !isStale) {
     // In a conflict the base is merged into the branch, so changes are counted from there.
     const start_commit = reason === 'conflict' ? tip : continued.start_commit
+    // Another member goes on from the same work on a branch of their own.
     return {
-      worktree: continued.worktree,
-      branch: continued.branch,
+      worktree,
+      branch: isOthers ? await newBranch() : continued.branch,
       branch_from: continued.end_commit ?? continued.start_commit,
       start_commit,
       base_tip: tip,
@@ -140,8 +153,8 @@ async function worktreeFieldsOf(
     }
   const start_commit = origin?.start_commit ?? (await startPoint(fleet, repository, mission, tip))
   return {
-    worktree: continued?.worktree ?? join(fleet.home.worktrees, project.id, `${slug(mission.title)}-${shortId(id)}`),
-    branch: await branchName(repository, { agent, title: mission.title, id: shortId(id) }),
+    worktree,
+    branch: await newBranch(),
     branch_from: origin?.end_commit ?? start_commit,
     start_commit,
     base_tip: tip,

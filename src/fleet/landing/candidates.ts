@@ -13,7 +13,8 @@ import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 import { current, newestReport, put } from '../records.ts'
 import { gitWithin } from '../sessions/sandbox.ts'
-import { leftIn, sharedWithLater, worktreeTurns } from '../worktrees/retiring.ts'
+import { memberOf } from '../teams/sessions.ts'
+import { inPlace, leftIn, sharedWithLater, worktreeTurns } from '../worktrees/retiring.ts'
 import { includedIn } from './included.ts'
 import { landingMessage } from './trailers.ts'
 
@@ -63,21 +64,28 @@ export async function lookAtPlace(fleet: Fleet, mission: Mission): Promise<Look>
   return worktreeTurns.take(mission.id, async () => {
     const { value: now } = await current(fleet, 'missions', mission.id)
     const session = now.session_id ? (await fleet.store.get('sessions', now.session_id))?.value : undefined
-    if (!waitsAlone(now) || !session || !(await isItsOwn(fleet, session))) return { ...asIs, mission: now }
-    const { value: project } = await current(fleet, 'projects', now.project_id)
-    const collected = await commitLeftovers({
-      worktree: session.worktree!,
-      branch: session.branch!,
-      message: landingMessage(now, session, (await newestReport(fleet, now.id))?.summary ?? ''),
-      never: project.copy_files,
-      within: await gitWithin(fleet, session, now, project),
-    })
-    const unfinished = collected.unfinished ? inTheMiddle(session, collected.unfinished) : null
-    const isSame = await isUnchanged(project, session, collected.tip, now.candidate!.commit)
-    if (isSame) await noteLeft(fleet, session, leftIn(collected, project))
-    const found = isSame ? now : await another(fleet, now, session, project, collected)
-    return { mission: await tellApart(fleet, found, reasonToReview(session, { apart: collected.apart })), unfinished }
+    if (!waitsAlone(now) || !session) return { ...asIs, mission: now }
+    return inPlace(session, () => compared(fleet, now, session))
   })
+}
+
+async function compared(fleet: Fleet, now: Mission, session: Session): Promise<Look> {
+  if (!(await isItsOwn(fleet, session))) return { mission: now, unfinished: null }
+  const { value: project } = await current(fleet, 'projects', now.project_id)
+  const collected = await commitLeftovers({
+    worktree: session.worktree!,
+    branch: session.branch!,
+    message: landingMessage(now, session, (await newestReport(fleet, now.id))?.summary ?? '', {
+      member: await memberOf(fleet, session),
+    }),
+    never: project.copy_files,
+    within: await gitWithin(fleet, session, now, project),
+  })
+  const unfinished = collected.unfinished ? inTheMiddle(session, collected.unfinished) : null
+  const isSame = await isUnchanged(project, session, collected.tip, now.candidate!.commit)
+  if (isSame) await noteLeft(fleet, session, leftIn(collected, project))
+  const found = isSame ? now : await another(fleet, now, session, project, collected)
+  return { mission: await tellApart(fleet, found, reasonToReview(session, { apart: collected.apart })), unfinished }
 }
 
 /** Whether a worktree has the candidate: that commit, or the one that the candidate copies in order to land again. */

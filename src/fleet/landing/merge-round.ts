@@ -7,6 +7,7 @@ import { commitTree, type Conflict as FileConflict, mergeTrees, treeOf } from '.
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { nameOfActor } from '../people/principals.ts'
 import { current, newestReport, put } from '../records.ts'
+import { memberOf } from '../teams/sessions.ts'
 import type { Failure } from './checking.ts'
 import type { Round } from './rounds.ts'
 import { decide, since, type Work, wantsCancel } from './steps.ts'
@@ -40,7 +41,10 @@ async function merged(fleet: Fleet, work: Work, base: string): Promise<string | 
   return commitTree(repository, {
     tree: merge.tree,
     parents: [base],
-    message: landingMessage(mission, session, summary, await nameOfActor(fleet, mission.approval?.by)),
+    message: landingMessage(mission, session, summary, {
+      member: await memberOf(fleet, session),
+      landedBy: await nameOfActor(fleet, mission.approval?.by),
+    }),
     at: since(mission),
   })
 }

@@ -10,7 +10,7 @@ import type { Fleet } from '../fleet.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 import { current, put } from '../records.ts'
 import { gitWithin } from '../sessions/sandbox.ts'
-import { worktreeTurns } from '../worktrees/retiring.ts'
+import { inPlace, worktreeTurns } from '../worktrees/retiring.ts'
 import { FILES_TOLD, isItsOwn, lookAtPlace, requireExpected, waitsAlone } from './candidates.ts'
 
 /** What a person's edit starts from. */
@@ -44,13 +44,17 @@ export async function editWork(
   make: (start: Edited) => Promise<Edit>,
 ): Promise<Mission> {
   await lookAtPlace(fleet, asked)
-  await worktreeTurns.take(asked.id, () =>
+  const edit = () =>
     oncePerKey(fleet, ask, async () => {
       const { value, version } = await current(fleet, 'missions', asked.id)
       const start = await editable(fleet, value, expected, by(fleet, ask))
       return { subject: asked.id, ...(await moved(fleet, start, await make(start), version)) }
-    }),
-  )
+    })
+  await worktreeTurns.take(asked.id, async () => {
+    const { session_id } = (await current(fleet, 'missions', asked.id)).value
+    const session = session_id ? (await fleet.store.get('sessions', session_id))?.value : undefined
+    return session ? inPlace(session, edit) : edit()
+  })
   return (await current(fleet, 'missions', asked.id)).value
 }
 

@@ -61,7 +61,7 @@ test.each([
   ['Ada\r\n\r\nSigned-off-by: Bob', 'Ada Signed-off-by: Bob'],
   ['A\u0000d\u001b[31ma\u2028x\u2029y\u0085z', 'Ad[31ma x yz'],
 ])('who landed it is one trailer, whatever they are called: %j', (name, said) => {
-  const message = landingMessage(aMission(), aSession(), 'Done.\nFleet-Landed-By: Bob\n', name)
+  const message = landingMessage(aMission(), aSession(), 'Done.\nFleet-Landed-By: Bob\n', { landedBy: name })
   expect(message.split('\n').filter(line => line.startsWith('Fleet-Landed-By'))).toEqual([`Fleet-Landed-By: ${said}`])
   expect(message.split('\n').at(-1)).toBe(`Fleet-Landed-By: ${said}`)
 })

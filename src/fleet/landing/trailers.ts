@@ -11,19 +11,27 @@ export const MISSION_TRAILER = 'Fleet-Mission'
 /** Only of people and services with a name. The owner of a home has none. */
 const LANDED_BY = 'Fleet-Landed-By'
 const UNDONE_BY = 'Fleet-Undone-By'
+/** The member of a team whose work it is. */
+const MEMBER = 'Fleet-Member'
 
 /** Never empty: git makes no commit without a message. */
 const subjectOf = ({ id, title }: Pick<Mission, 'id' | 'title'>): string =>
   withoutControls(title).replace(/\s+/g, ' ').trim().slice(0, SUBJECT_CHARS) || `Mission ${id}`
 
 /** The message of a landing: the title, what the agent says it did, and trailers that lead to the rest. */
-export function landingMessage(mission: Mission, session: Session, summary: string, landedBy?: string): string {
+export function landingMessage(
+  mission: Mission,
+  session: Session,
+  summary: string,
+  { member, landedBy }: { member?: string; landedBy?: string } = {},
+): string {
   // A line of the summary must not look like a trailer of ours.
   const body = withoutControls(summary)
     .trim()
     .slice(0, BODY_CHARS)
     .replace(/^(Fleet-[\w-]+:)/gim, ' $1')
-  return [subjectOf(mission), body, trailers(mission, session, named(LANDED_BY, landedBy))].filter(Boolean).join('\n\n')
+  const by = [named(MEMBER, member), named(LANDED_BY, landedBy)].filter(Boolean).join('\n')
+  return [subjectOf(mission), body, trailers(mission, session, by)].filter(Boolean).join('\n\n')
 }
 
 /** The message of a commit that a person adds to the work. */

@@ -327,6 +327,9 @@ export async function readiness(fleet: Fleet, mission: Mission): Promise<{ ready
 export async function linked(fleet: Fleet, mission: Mission): Promise<{ ready: boolean; changes: Change[] }> {
   const { id, depends_on, parent_mission_id } = mission
   const dependencies = await dependenciesOf(wholeOf(fleet), mission)
+  // The place of a member is its own, and goes on to its next task.
+  if (mission.start_from === 'share' && (mission.task || dependencies[0]?.value.task || dependencies[0]?.value.member))
+    throw new InvalidInput('start_from', 'a task of a team shares its worktree with no other mission')
   const gone = dependencies.find(({ value }) => value.deleting)
   if (gone) throw new NotAllowed(`Mission ${gone.value.id} is being deleted.`)
   const isApart = parent_mission_id !== null && !depends_on.includes(parent_mission_id)
@@ -353,7 +356,7 @@ const WAYS: Record<'depends_on' | 'parent_mission_id', (mission: Mission) => rea
 }
 
 /** Follows the links of an edited mission. The count that it increments makes two edits at once see each other. */
-async function againstCycles(fleet: Fleet, mission: Mission): Promise<Change[]> {
+export async function againstCycles(fleet: Fleet, mission: Mission): Promise<Change[]> {
   const { value, expects } = await fleetState(fleet)
   for (const [field, leadsTo] of Object.entries(WAYS)) {
     const seen = new Set<string>()

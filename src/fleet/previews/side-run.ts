@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Exit } from '../../agents/index.ts'
+import { NotAllowed } from '../../domain/errors.ts'
 import type { Mission } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
 import { SIDE_TITLES, type SideProcess } from '../../domain/records/side-process.ts'
@@ -19,7 +20,7 @@ import { commandEnvironment } from '../sessions/environment.ts'
 import { prepareFolder } from '../sessions/prepare.ts'
 import { commandWithin } from '../sessions/sandbox.ts'
 import { setUp } from '../sessions/set-up.ts'
-import { worktreeTurns } from '../worktrees/retiring.ts'
+import { laterIn, worktreeTurns } from '../worktrees/retiring.ts'
 import { addressesFor, firstAnswering, freePort, plain } from './port.ts'
 import { changeSideProcess, launchesOfSide, SIDE_LAUNCH, sideProcessEnded, treeOf } from './processes.ts'
 
@@ -123,6 +124,10 @@ export class SideRun {
   /** The worktree of the session, made again at its old path if it was cleaned away. */
   async #place(mission: Mission, project: Project): Promise<string> {
     const { value: session } = await current(this.#fleet, 'sessions', this.#record.session_id)
+    if (session.member_id && (await laterIn(this.#fleet, session)))
+      throw new NotAllowed('Its member works at something else in this worktree by now.', {
+        try: `fleet diff ${this.missionId}`,
+      })
     if (session.worktree && !existsSync(session.worktree)) {
       // Written first, so that a clean-up knows about it.
       await this.#worktreeIsKept()

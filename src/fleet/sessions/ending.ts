@@ -27,6 +27,7 @@ import { repositoryOf } from '../projects/repositories.ts'
 import { inWords, questionsOf, sentenceOf } from '../questions/questions.ts'
 import { asTheyAre, current, inOrder, put } from '../records.ts'
 import { sentence } from '../sentences.ts'
+import { memberOf } from '../teams/sessions.ts'
 import { leftIn } from '../worktrees/retiring.ts'
 import { submittedClaim } from './inside.ts'
 import { type Held, heldSession } from './record.ts'
@@ -135,7 +136,7 @@ async function collectWork(
   if (!session.worktree || !session.branch)
     return { leftBehind: null, from: null, collected: null, changes: NO_CHANGES, concern: null }
   const repository = await repositoryOf(project)
-  const message = landingMessage(mission, session, summary)
+  const message = landingMessage(mission, session, summary, { member: await memberOf(fleet, session) })
   const collected = await commitLeftovers({
     worktree: session.worktree,
     branch: session.branch,

@@ -5,8 +5,9 @@ import { programOf } from '../../agents/input.ts'
 import { NotAllowed } from '../../domain/errors.ts'
 import type { Mission } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
-import type { Session } from '../../domain/records/session.ts'
+import { conversationOf, type Session } from '../../domain/records/session.ts'
 import { type Effective, effective } from '../../domain/rules/effective.ts'
+import { taskInWords } from '../../domain/rules/mail-prompt.ts'
 import { type ChildReport, composePrompt, type HandOver } from '../../domain/rules/prompt.ts'
 import { givenTo } from '../../domain/rules/script-variables.ts'
 import { placeAt, pushGuardEnvironment } from '../../git/index.ts'
@@ -18,14 +19,16 @@ import type { LaunchOrder } from '../../runner/protocol.ts'
 import { partsOf } from '../delegation/delegation.ts'
 import { type Budget, budgetsOf, leftOf, tightest } from '../dispatch/budgets.ts'
 import { defaultsOf } from '../dispatch/capacity.ts'
+import { CONTINUES } from '../dispatch/next-session.ts'
 import type { Fleet } from '../fleet.ts'
 import { requireScript } from '../missions/agents.ts'
 import { fitting, picturesOf } from '../missions/images.ts'
 import { notesFor } from '../missions/notes.ts'
 import { requireApprovals, requireEffort, requireImages } from '../missions/requirements.ts'
 import { repositoryOf } from '../projects/repositories.ts'
-import { dependenciesOf, newestReport } from '../records.ts'
+import { dependenciesOf, newestReport, sessionsOf } from '../records.ts'
 import { handToPrompt } from '../teams/handing.ts'
+import { charterOf } from '../teams/sessions.ts'
 import { besideMail } from '../teamwork/prompting.ts'
 import { requireBudget } from './budget-rules.ts'
 import { markOf } from './environment.ts'
@@ -49,7 +52,7 @@ export async function limitsOf(fleet: Fleet, mission: Mission, project: Project)
   const limits = effective(mission, project, defaultsOf(fleet))
   const budgets = await budgetsOf(fleet, mission, project)
   const budget = tightest(budgets)
-  const own = budgets.find(({ daysOf }) => daysOf === null)
+  const own = budgets.find(({ daysOf, sharedBy }) => daysOf === null && !sharedBy)
   return { ...limits, ownBudgetUsd: own ? leftOf(own) : null, budget, maxBudgetUsd: budget && leftOf(budget) }
 }
 
@@ -63,12 +66,14 @@ export async function prepareLaunch(
   place: PreparedFolder,
   url: string,
 ): Promise<LaunchOrder> {
-  requireScript(agent, mission)
+  const charter = await charterOf(fleet, mission)
+  requireScript(agent, charter)
   const { preset, ...rest } = await limitsOf(fleet, mission, project)
   const limits = { ...rest, preset: session.tool_preset ?? preset }
   const directory = nextLaunch(fleet.home.session(session.id), 'agent')
-  const script = await fleet.blobs.read(mission.prompt)
-  const remembers = session.resumes !== null && agent.can.resume
+  const script = await fleet.blobs.read(charter.prompt)
+  const asked = await promptFor(fleet, { agent, session, mission, project, charter: script })
+  const remembers = session.resumes !== null && agent.can.resume && !asked.isNew
   const mail = await handToPrompt(fleet, session)
   const shared = await besideMail(fleet, session)
   const { images: shown, leftOut } = await fitting(fleet, [
@@ -79,7 +84,7 @@ export async function prepareLaunch(
   const composed = composePrompt({
     reason: session.reason,
     mail: [mail.words, shared].filter(Boolean).join('\n\n'),
-    prompt: script,
+    prompt: asked.text,
     acceptanceCriteria: mission.acceptance_criteria,
     handOvers: await handOvers(fleet, mission, session),
     children: await childReports(fleet, mission, session),
@@ -125,7 +130,7 @@ export async function prepareLaunch(
     directory,
     files: {
       [nameOf('prompt')]: prompt,
-      ...(mission.member && { [nameOf('mail')]: mail.lines }),
+      ...(session.member_id && { [nameOf('mail')]: mail.lines }),
       ...Object.fromEntries(pictures.map(({ name, bytes }) => [name, bytes])),
       ...dialogue,
       ...told.files,
@@ -135,6 +140,26 @@ export async function prepareLaunch(
     env: { ...env, ...told.env },
     maxBytes: fleet.settings.transcriptLimit,
   }
+}
+
+/**
+ * What the agent is asked to do. A member hears its charter once in its conversation, and each task when it begins;
+ * `isNew`: this conversation has not heard it yet.
+ */
+async function promptFor(
+  fleet: Fleet,
+  given: { agent: Agent; session: Session; mission: Mission; project: Project; charter: string },
+): Promise<{ text: string; isNew: boolean }> {
+  const { agent, session, mission, project, charter } = given
+  if (!mission.task) return { text: charter, isNew: false }
+  const words = taskInWords(mission, await fleet.blobs.read(mission.prompt), {
+    base: project.base_branch,
+    isFresh: !CONTINUES.includes(session.reason),
+  })
+  const before = (await sessionsOf(fleet, mission.id)).at(-2)?.value
+  const isNew = before?.member_id !== session.member_id || conversationOf(before!) !== session.resumes
+  const isFirst = session.resumes === null && !agent.can.scripts
+  return { text: isFirst ? `${charter}\n\n${words}` : words, isNew }
 }
 
 /** The variables that a script gets. */
@@ -271,7 +296,8 @@ async function environmentFor(
     FLEET_ARTIFACT_DIR: artifacts,
     FLEET_REASON: session.reason,
     FLEET_PROMPT_FILE: fileOf(directory, 'prompt'),
-    ...(mission.member && { FLEET_MAIL_FILE: fileOf(directory, 'mail') }),
+    ...(session.member_id && { FLEET_MAIL_FILE: fileOf(directory, 'mail') }),
+    ...(mission.task && { FLEET_TEAM_TASK: mission.id }),
     FLEET_RESULT_FILE: fileOf(directory, 'result'),
   })
 }

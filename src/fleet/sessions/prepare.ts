@@ -12,6 +12,7 @@ import { repositoryOf } from '../projects/repositories.ts'
 import { childrenOf } from '../records.ts'
 import { clearOfEarlier } from '../teams/sessions.ts'
 import { poolOf } from '../worktrees/pool.ts'
+import { inPlace } from '../worktrees/retiring.ts'
 import { warmUp } from '../worktrees/warming.ts'
 import { gitWithin } from './sandbox.ts'
 
@@ -49,8 +50,11 @@ async function prepareWorktree(fleet: Fleet, session: Session, mission: Mission,
   const repository = await repositoryOf(project)
   await mkdir(dirname(worktree!), { recursive: true, mode: 0o700 })
   const wanted = { path: worktree!, branch: branch!, from: branch_from! }
-  if (project.isolation === 'linked' && !placeAt(worktree!)) await addWorktree(repository, wanted)
-  else {
+  await inPlace(session, async () => {
+    if (project.isolation === 'linked' && !placeAt(worktree!)) {
+      if (session.member_id) await clearOfEarlier(fleet, session, project)
+      return void (await addWorktree(repository, wanted))
+    }
     const parts = await childrenOf(fleet, mission_id)
     const named = parts.flatMap(part => (part.result === 'kept' && part.branch ? [refNamed(part.branch)] : []))
     const given = { ...givenTo(project, id), named, within }
@@ -59,12 +63,12 @@ async function prepareWorktree(fleet: Fleet, session: Session, mission: Mission,
     const warm = (place: Place) => warmUp(fleet, project, place)
     await addPlace(repository, { ...wanted, ...given, sparse: mission.sparse ?? project.sparse, warm })
     await poolOf(fleet).bringCaches(placeAt(worktree!)!, project)
-    const missing = mission.sparse?.find(folder => !existsSync(join(worktree!, folder)))
-    if (missing !== undefined && session.number === 1)
-      throw new Unfit(`There is no folder ${missing} in the commit that the mission starts from.`, {
-        try: `fleet mission edit ${mission.id} --sparse …`,
-      })
-  }
+  })
+  const missing = placeAt(worktree!) && mission.sparse?.find(folder => !existsSync(join(worktree!, folder)))
+  if (missing !== undefined && session.number === 1)
+    throw new Unfit(`There is no folder ${missing} in the commit that the mission starts from.`, {
+      try: `fleet mission edit ${mission.id} --sparse …`,
+    })
   await copyFiles(project, worktree!)
   if (reason !== 'conflict') return []
   const merged = await mergeInto(worktree!, base_tip!, within)

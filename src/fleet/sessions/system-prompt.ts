@@ -22,9 +22,12 @@ export function instructionsFor(
   mission: Mission,
   resultFile: string,
 ): string {
-  const reporting = agent.can.mcp !== 'no' ? (mission.member ? WITH_MAIL : WITH_TOOLS) : inFile(resultFile)
+  const reporting = agent.can.mcp !== 'no' ? toolsFor(mission) : inFile(resultFile)
   return [ofFleet(fleet), project.instructions, mission.append_system_prompt, reporting].filter(Boolean).join('\n\n')
 }
+
+const toolsFor = ({ member, task }: Mission): string =>
+  member ? WITH_MAIL : task ? `${WITH_TOOLS}\n\n${WITH_MAIL}` : WITH_TOOLS
 
 function ofFleet({ home }: Fleet): string {
   const file = join(home.path, FILE)

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { emptyDigest } from '../../agents/index.ts'
-import { StoreTrouble, Unavailable } from '../../domain/errors.ts'
+import { NotAllowed, StoreTrouble, Unavailable } from '../../domain/errors.ts'
 import type { Event } from '../../domain/records/event.ts'
 import type { Mission } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
@@ -11,6 +11,7 @@ import * as takeover from '../../domain/rules/takeover.ts'
 import { Turns } from '../../git/turns.ts'
 import { ProcessTree } from '../../runner/process-tree.ts'
 import { isAlive } from '../../runner/processes.ts'
+import type { Change } from '../../store/index.ts'
 import { planSession } from '../dispatch/next-session.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { type Desk, idIn, type Reactor, type Ref, refTo } from '../reactor.ts'
@@ -22,6 +23,7 @@ import type { LiveSession } from '../sessions/live-session.ts'
 import { prepareFolder } from '../sessions/prepare.ts'
 import { isHere, updateSession } from '../sessions/record.ts'
 import { setUp } from '../sessions/set-up.ts'
+import { memberHold, ofMember } from '../teams/sessions.ts'
 import { retire, worktreeTurns } from '../worktrees/retiring.ts'
 
 /** Events that give a mission to a person, or back. */
@@ -109,11 +111,15 @@ export class TakeOvers implements Reactor {
       const { value: project } = await current(this.#fleet, 'projects', mission.project_id)
       const { value: last } = await current(this.#fleet, 'sessions', mission.session_id!)
       let session: Session
+      let held: Change[]
       try {
         if (taken.was.result === 'landed' && !last.left_behind)
           await worktreeTurns.take(id, () => retire(this.#fleet, last, project))
         const asked = { ...mission, agent: last.agent, next: { reason: 'takeover' as const, instructions: null } }
         session = await planSession(this.#fleet, asked, project)
+        const hold = await memberHold(this.#fleet, mission)
+        if (hold?.kind === 'member') throw new NotAllowed(`${hold.text}.`)
+        held = await ofMember(this.#fleet, session)
         if (!session.resumes) throw new Error('the session that was stopped left no conversation to continue')
       } catch (error) {
         if (error instanceof StoreTrouble || error instanceof Unavailable) throw error
@@ -146,6 +152,7 @@ export class TakeOvers implements Reactor {
         changes: [
           put('missions', next, version),
           put('sessions', { ...session, conversation: session.resumes }, 'absent'),
+          ...held,
         ],
         events: [event],
       })

@@ -4,13 +4,15 @@ import type { Session } from '../../domain/records/session.ts'
 import type { Delivery, Member, Team } from '../../domain/records/team.ts'
 import * as life from '../../domain/rules/life.ts'
 import * as rules from '../../domain/rules/mail.ts'
+import { holdersOf } from '../../domain/rules/team-task.ts'
 import type { Stored } from '../../store/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { type Desk, idIn, type Reactor, type Ref, refTo } from '../reactor.ts'
 import { all, current, put } from '../records.ts'
+import { returnTasks } from '../teamwork/tasks.ts'
 import { handedTo, handToLive } from './handing.ts'
 import { aboutDelivery, limitsOf, mailing } from './mail.ts'
-import { takesMessages } from './sessions.ts'
+import { agentMemberOf, liveOf, takesMessages } from './sessions.ts'
 import { aboutTeam, spentBy } from './teams.ts'
 
 const PAGE = 50
@@ -40,6 +42,9 @@ export class Teams implements Reactor {
         seen.add(value.member_id)
         yield refTo('members', value.member_id)
       }
+    // Of somebody who was dismissed, they go back to the team.
+    for await (const { value } of all(this.#fleet, 'missions', 'assigned'))
+      for (const id of holdersOf(value)) if (!seen.has(id)) yield refTo('members', id)
   }
 
   async affectedBy({ kind, mission_id, data }: Event): Promise<Ref[]> {
@@ -48,8 +53,9 @@ export class Teams implements Reactor {
       return [refTo('members', data.member as string)]
     if (kind === 'team_changed') return this.#everybody(data.team as string)
     if (!mission_id || !OF_SESSIONS.includes(kind)) return []
-    const member = (await this.#fleet.store.get('missions', mission_id))?.value.member
-    return member ? [refTo('members', member.id)] : []
+    const mission = (await this.#fleet.store.get('missions', mission_id))?.value
+    const member = mission && agentMemberOf(mission)
+    return member ? [refTo('members', member)] : []
   }
 
   async #everybody(teamId: string): Promise<Ref[]> {
@@ -61,24 +67,22 @@ export class Teams implements Reactor {
     const member = (await this.#fleet.store.get('members', idIn(ref)))?.value
     if (!member) return
     await this.#settle(member)
-    if (member.dismissed_at) return this.#bounce(member)
+    if (member.dismissed_at) {
+      await returnTasks(this.#fleet, member.id)
+      return this.#bounce(member)
+    }
     // A person reads their inbox.
     if (!member.mission_id) return
     const { items: queued } = await this.#fleet.store.find('deliveries', {
       ...{ index: 'queued', equals: [member.id], limit: PAGE },
     })
     if (!queued.length) return
-    const live = await this.#liveSession(member)
+    const live = await liveOf(this.#fleet, member)
     if (!live) await this.#wake(member, queued)
     else if (takesMessages(this.#fleet, live)) {
       await handToLive(this.#fleet, live, queued)
       if (queued.length === PAGE) this.#desk.lookIn(0, ref)
     }
-  }
-
-  async #liveSession({ session_id }: Member): Promise<Session | undefined> {
-    const session = session_id ? (await this.#fleet.store.get('sessions', session_id))?.value : undefined
-    return session?.status === 'ended' ? undefined : session
   }
 
   /** Mail that was handed to sessions which have ended is heard by now, or queued again. */

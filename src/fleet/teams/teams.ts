@@ -1,11 +1,12 @@
 import { InvalidInput, NotAllowed, NotFound } from '../../domain/errors.ts'
 import type { NewEvent } from '../../domain/records/event.ts'
+import type { Session } from '../../domain/records/session.ts'
 import { Member, Team } from '../../domain/records/team.ts'
 import type { By } from '../../domain/rules/life.ts'
 import type { Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
-import { all, costsOf, current, derivedId, lookUp, put } from '../records.ts'
+import { all, asTheyAre, current, derivedId, lookUp, put } from '../records.ts'
 
 const OPERATOR = 'operator'
 
@@ -126,13 +127,20 @@ export async function membersOf(fleet: Fleet, { roster }: Pick<Team, 'roster'>):
   return found.flatMap(stored => stored?.value ?? [])
 }
 
-/** What all its members spent, also those that were dismissed. */
+/** What all its members spent in mail and tasks, also those that were dismissed. */
 export async function spentBy(fleet: Fleet, { id }: Pick<Team, 'id'>): Promise<number> {
   let spent = 0
-  for await (const { value } of all(fleet, 'members', 'ever', [id])) {
-    if (!value.mission_id) continue
-    const { ended, live } = await costsOf(fleet, value.mission_id)
-    spent += ended + live
-  }
+  for await (const { value } of all(fleet, 'members', 'ever', [id]))
+    for (const { usage } of await sessionsOfMember(fleet, value)) spent += usage.cost_usd
   return spent
 }
+
+/** Its sessions, whatever they worked at. */
+export async function sessionsOfMember(fleet: Fleet, { id, session_id }: Member): Promise<Session[]> {
+  if (!session_id) return []
+  const found = await asTheyAre(fleet, 'sessions', { index: 'member', equals: [id] }, [session_id], isOver)
+  return found.map(({ value }) => value)
+}
+
+/** The cost of an ended session is final. */
+const isOver = ({ status }: Session): boolean => status === 'ended'

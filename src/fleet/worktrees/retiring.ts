@@ -30,6 +30,17 @@ import { poolOf } from './pool.ts'
 /** The turns of the worktrees of a mission: a session, a landing or a clean-up, one at a time. */
 export const worktreeTurns = new Turns()
 
+/** The place of a member belongs to several missions, one after another, so it has turns of its own. */
+export const inPlace = <T>({ member_id, worktree }: Session, run: () => Promise<T>): Promise<T> =>
+  member_id && worktree ? worktreeTurns.take(worktree, run) : run()
+
+/** The session that a team member had after this one, in the same place. */
+async function memberWentOn(fleet: Fleet, { id, member_id, worktree }: Session): Promise<Session | undefined> {
+  const newest = member_id && (await fleet.store.get('members', member_id))?.value.session_id
+  const session = newest && newest !== id ? (await fleet.store.get('sessions', newest))?.value : undefined
+  return session?.worktree === worktree ? session : undefined
+}
+
 /** The ref that keeps a session's commits once its branch and worktree are gone. */
 export const refOf = (session: Session): string => keptRef(session.mission_id, session.number)
 
@@ -50,7 +61,20 @@ export async function retire(
   fleet: Fleet,
   session: Session,
   project: Project,
-  { keepBranch = false, discard = false, reuse = true, next }: Retiring = {},
+  retiring: Retiring = {},
+): Promise<string | undefined> {
+  // Whoever is about to work there has the turn.
+  if (retiring.next) return letGo(fleet, session, project, retiring)
+  return inPlace(session, async () =>
+    (await memberWentOn(fleet, session)) ? undefined : letGo(fleet, session, project, retiring),
+  )
+}
+
+async function letGo(
+  fleet: Fleet,
+  session: Session,
+  project: Project,
+  { keepBranch = false, discard = false, reuse = true, next }: Retiring,
 ): Promise<string | undefined> {
   if (!session.worktree || !session.branch) return undefined
   const repository = await repositoryOf(project)
@@ -233,6 +257,8 @@ export async function sharedWithLater(fleet: Fleet, session: Session): Promise<b
 
 /** A session that worked, or works, in the same worktree after this one. */
 export async function laterIn(fleet: Fleet, session: Session): Promise<Session | undefined> {
+  const ofMember = await memberWentOn(fleet, session)
+  if (ofMember) return ofMember
   // The list may not have the newest session yet, which is the one that works there now.
   const newest = (await fleet.store.get('missions', session.mission_id))?.value.session_id
   const now = newest && (await fleet.store.get('sessions', newest))?.value

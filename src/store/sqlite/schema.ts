@@ -59,6 +59,8 @@ export const MIGRATIONS: readonly Migration[] = [
   // Reservations.
   createTables,
   countRecords,
+  // Tasks of teams.
+  renewIndexes,
 ]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`

@@ -159,6 +159,8 @@ const WORDS: Record<Kind, Words | Deed> = {
   reservation_made: data => named(`${text(data.handle)} is about to change`, data.file),
   reservation_ended: ({ handle, files }) =>
     `${text(handle)} no longer reserves ${Array.isArray(files) ? files.map(text).join(', ') : ''}`,
+  task_assigned: did(data => (data.handle ? named('Gave a task to', data.handle) : 'Gave a task back to the team')),
+  task_blocked: did('Said what blocks a task'),
   mail_sent: ({ from, to, reply_to }) =>
     `${text(from)} ${reply_to ? 'replied' : 'wrote'} to ${Array.isArray(to) ? to.map(text).join(', ') : ''}`,
   mail_handed: 'Mail was handed over',

@@ -61,6 +61,8 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   list_teams: about('team_', 'member_'),
   get_team: event => about('team_', 'member_', 'mail_', 'session_')(event) || moved(event),
   get_member: event => about('team_', 'member_', 'mail_', 'session_')(event) || moved(event),
+  team_tasks: event => moved(event) || about('task_', 'mission_', 'candidate_', 'team_deleted')(event),
+  get_team_task: event => moved(event) || about('task_', 'mission_', 'candidate_')(event),
   swarm_list: about('swarm_', 'member_', 'team_'),
   blackboard_read: about('post_', 'team_'),
   checkpoint_list: about('checkpoint_', 'team_'),

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import type { Caller } from './operation.ts'
+import { aMember, twoTeams } from './teams.testkit.ts'
+
+interface Task {
+  id: string
+  state: string
+  assignee: { handle: string } | null
+  blockers: { id: string }[]
+}
+
+async function aTask(t: Awaited<ReturnType<typeof twoTeams>>, title: string, more: object = {}) {
+  return t.ask<Task>(t.owner, 'create_team_task', { team_id: t.one.id, title, ...more })
+}
+
+test('fifty claim one task: one has it, and the others are told who', async () => {
+  const t = await twoTeams()
+  await t.ask(t.owner, 'change_team', { team_id: t.one.id, max_members: 60 })
+  const callers: Caller[] = []
+  for (let n = 0; n < 50; n++) callers.push(await aMember(t, t.one, 'p1', `m${n}`))
+  const { id } = await aTask(t, 'Paint the pier')
+  const answers = await Promise.allSettled(callers.map(caller => t.ask<Task>(caller, 'team_take', { task_id: id })))
+  const winners = answers.flatMap(answer => (answer.status === 'fulfilled' ? answer.value.assignee!.handle : []))
+  expect(winners).toHaveLength(1)
+  const refusals = answers.flatMap(answer => (answer.status === 'rejected' ? answer.reason.message : []))
+  expect(new Set(refusals)).toEqual(new Set([`${winners[0]} has the task ${id} already.`]))
+  expect(await t.ask(t.owner, 'get_team_task', { task_id: id })).toMatchObject({ assignee: { handle: winners[0] } })
+})
+
+test('a lead steers all tasks of its team; a worker only those that it has', async () => {
+  const t = await twoTeams()
+  const { lea, bob } = t.one
+  const amy = await aMember(t, t.one, 'p1', 'amy')
+  await expect(t.ask(bob, 'create_team_task', { title: 'Mine' })).rejects.toThrow('Only whoever leads')
+  await expect(t.ask(bob, 'team_assign', { agent: 'amy', task: 'Yours' })).rejects.toThrow('Only whoever leads')
+  const first = await t.ask<Task>(lea, 'team_assign', { agent: 'bob', task: 'Measure the tide' })
+  const second = await t.ask<Task>(lea, 'create_team_task', { title: 'Paint the pier', blocked_by: [first.id] })
+  expect(second).toMatchObject({ state: 'blocked', blockers: [{ id: first.id }], assignee: null })
+  await expect(t.ask(amy, 'team_complete', { task_id: first.id })).rejects.toThrow('bob has the task')
+  await expect(t.ask(amy, 'team_take', { task_id: first.id })).rejects.toThrow('bob has the task')
+  await t.ask(amy, 'team_take', { task_id: second.id })
+  await expect(t.ask(amy, 'team_complete', { task_id: second.id })).rejects.toThrow(
+    `Task ${second.id} is blocked by Measure the tide (${first.id}, queued).`,
+  )
+  await expect(t.ask(bob, 'team_block', { task_id: first.id, blocked_by: [second.id] })).rejects.toThrow('circle')
+  expect(await t.ask(bob, 'team_complete', { task_id: first.id })).toMatchObject({ state: 'done' })
+  expect(await t.ask(amy, 'team_complete', { task_id: second.id })).toMatchObject({ state: 'done' })
+
+  const third = await t.ask<Task>(lea, 'team_assign', { agent: 'bob', task: 'Sweep the deck' })
+  expect(await t.ask(lea, 'team_assign', { agent: 'amy', task: third.id })).toMatchObject({
+    id: third.id,
+    assignee: { handle: 'amy' },
+  })
+  const tasks = async (caller: Caller, input: object) =>
+    (await t.ask<{ tasks: Task[] }>(caller, 'team_tasks', input)).tasks.map(({ id }) => id)
+  expect(await tasks(amy, { filter: 'mine' })).toEqual([third.id])
+  expect(await tasks(bob, { filter: 'mine' })).toEqual([])
+  expect((await tasks(bob, { over: true })).toSorted()).toEqual([first.id, second.id, third.id].toSorted())
+  await t.ask(amy, 'team_unassign', { task_id: third.id })
+  expect(await tasks(bob, { filter: 'unassigned' })).toEqual([third.id])
+})
+
+test('a member of another team finds no task of this one, and cannot name it as a blocker', async () => {
+  const t = await twoTeams()
+  const { id } = await aTask(t, 'Paint the pier')
+  for (const name of ['get_team_task', 'team_take', 'team_complete', 'team_unassign'])
+    await expect(t.ask(t.two.lea, name, { task_id: id })).rejects.toThrow(`no task "${id}"`)
+  await expect(t.ask(t.two.lea, 'create_team_task', { title: 'Other', blocked_by: [id] })).rejects.toThrow(
+    `no task "${id}"`,
+  )
+})
+
+test('who has a task as a person says when it is done, and no session starts for it', async () => {
+  const t = await twoTeams()
+  const { id } = await aTask(t, 'Ring the harbour master')
+  expect(await t.ask(t.owner, 'team_take', { task_id: id })).toMatchObject({
+    state: 'waiting',
+    waits_for: ['operator, a person, has it'],
+  })
+  expect(await t.ask(t.owner, 'update_team_task', { task_id: id, status: 'resolved' })).toMatchObject({ state: 'done' })
+})
+
+test('whoever is dismissed can take nothing, and a team with open tasks is not deleted', async () => {
+  const t = await twoTeams()
+  const { id } = await aTask(t, 'Paint the pier')
+  await t.ask(t.owner, 'dismiss_member', { team_id: t.one.id, member: 'bob' })
+  await expect(t.ask(t.one.bob, 'team_take', { task_id: id })).rejects.toThrow('bob was dismissed')
+  await expect(t.ask(t.owner, 'delete_team', { team_id: t.one.id, dismiss: true })).rejects.toThrow(id)
+})
