@@ -32,7 +32,7 @@ const OF_ALL: Partial<Record<KnownTool, string>> = {
   codefleet:
     'These tools exist only for its clients: they accept what those send and answer in the words of codefleet (`pending`, `running`, `succeeded`, `failed`, `cancelled`, `timed_out`). A worker that asks a person is `running`, and `error_message` has the question. Errors are MCP errors with a sentence, instead of `{error, details}`.',
   'claude-fleet':
-    'Its WebSocket has the same address, `/ws`, and the same words for `ping` and `pong`. It needs a token or a ticket, and `subscribe` takes `topics` instead of a `chatId`: see [follow the fleet live](guides/live.md).',
+    'Its addresses are there beside ours, with the shapes that its clients send and read, and errors are `{error, hint?}`. A team must exist before anybody signs in to it (`fleet team create`). What a body says about who asks (`from`, `senderHandle`, `readerHandle` and so on) must be true of the token: a forged one is refused. Its WebSocket has the same address, `/ws`, and the same words for `ping` and `pong`. It needs a token or a ticket, and `subscribe` takes `topics` instead of a `chatId`: see [follow the fleet live](guides/live.md).',
 }
 
 export function compatibilityPage(): string {

@@ -8,14 +8,17 @@ import {
   MOST_MEMBERS,
   Needs,
   PRIORITIES,
+  type Team,
 } from '../domain/records/team.ts'
 import { lookUp } from '../fleet/records.ts'
 import * as post from '../fleet/teams/mail.ts'
+import { lookUpMember } from '../fleet/teams/members.ts'
 import { isPerson } from './authorize.ts'
 import { actorOf, Paging, Ref } from './inputs.ts'
 import { DeliveryView, deliveryView, MailView, mailView } from './mail-view.ts'
 import { type Context, command, query } from './operation.ts'
 import { addressesGroup, knownIn, memberIn, ofTeam, requireBroadcaster, teamOf } from './team-callers.ts'
+import { MemberRef } from './teams.ts'
 
 const TeamRef = Ref.optional().describe('a team; default: your own, or the only one')
 const MailRef = Ref.describe('the id of a message')
@@ -150,16 +153,18 @@ export const mail = [
       team_id: TeamRef,
       filter: z.enum(['unread', 'all']).default('unread'),
       thread: Ref.optional().describe('only messages of this conversation'),
+      mail_ids: z.array(z.string().max(120)).max(500).optional().describe('only these messages, by their whole ids'),
       mark_read: z.boolean().default(true).describe('from then on the messages count as heard'),
       ...Paging,
     }),
     output: z.object({ messages: z.array(MailView), cursor: z.string().optional() }),
-    run: async (context, { team_id, filter, thread, mark_read, limit, cursor }) => {
+    run: async (context, { team_id, filter, thread, mail_ids, mark_read, limit, cursor }) => {
       const team = await teamOf(context, team_id)
       const reader = await knownIn(context, team)
       if (!reader) return { messages: [] }
       const session = context.caller.kind === 'session' ? context.caller.session_id : null
-      const wanted = { unread: filter === 'unread', thread, limit, cursor, mark: mark_read, session }
+      const only = mail_ids && new Set(mail_ids)
+      const wanted = { unread: filter === 'unread', thread, only, limit, cursor, mark: mark_read, session }
       const page = await post.fetchMail(context.fleet, reader, wanted)
       const messages = page.items.map(({ mail: each, delivery }) => mailView(context.fleet, each, [delivery]))
       return { messages: await Promise.all(messages), ...(page.cursor && { cursor: page.cursor }) }
@@ -171,10 +176,21 @@ export const mail = [
     mcp: 'teams',
     summary: 'List the messages of a team, newest first, or one thread in its order, with who heard and answered each',
     http: 'GET /api/mail',
-    input: z.object({ team_id: TeamRef, thread: Ref.optional(), ...Paging }),
+    agentMay: (_, { between }) => between !== undefined,
+    input: z.object({
+      team_id: TeamRef,
+      thread: Ref.optional(),
+      between: z
+        .array(MemberRef)
+        .length(2)
+        .optional()
+        .describe('only what these two wrote to each other, newest first and without a cursor'),
+      ...Paging,
+    }),
     output: z.object({ messages: z.array(MailView), cursor: z.string().optional() }),
-    run: async (context, { team_id, thread, limit, cursor }) => {
+    run: async (context, { team_id, thread, between, limit, cursor }) => {
       const { fleet } = context
+      if (between) return { messages: await conversation(context, await teamOf(context, team_id), between, limit) }
       const first = thread === undefined ? undefined : (await lookUp(fleet, 'mail', thread)).value
       const range = first
         ? { index: 'thread', equals: [first.thread] }
@@ -196,6 +212,17 @@ export const mail = [
     run: async (context, { mail_id }) => mailView(context.fleet, (await mailOf(context, mail_id)).mail),
   }),
 ]
+
+/** What two members wrote to each other. An agent sees only its own conversations. */
+async function conversation(context: Context, team: Team, between: readonly string[], limit: number) {
+  const { fleet } = context
+  const [one, other] = await Promise.all(between.map(async ref => (await lookUpMember(fleet, team, ref)).value.id))
+  const reader = context.caller.kind === 'session' ? await memberIn(context, team) : undefined
+  if (reader && reader.id !== one && reader.id !== other)
+    throw new Forbidden(`${reader.handle} may read only its own conversations.`)
+  const found = await post.mailBetween(fleet, one!, other!, limit)
+  return Promise.all(found.map(each => mailView(fleet, each)))
+}
 
 async function answer(
   context: Context,

@@ -37,6 +37,8 @@ export interface Principal {
   token?: string
   /** When that token ends. */
   expires_at?: string | null
+  /** The team that a JWT of `POST /auth` was given for. */
+  team?: string
   /** A JWT of `POST /auth` is for an agent, which never decides about permissions, whatever its role. */
   forAgent?: true
 }
@@ -87,7 +89,7 @@ export interface Progress {
   message: string
 }
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 interface Common<I extends z.ZodObject, N extends string> {
   name: N

@@ -18,7 +18,13 @@ export async function teamOf(context: Context, ref: string | undefined): Promise
     if (ref === undefined || ref === value.id || ref.toLowerCase() === value.name.toLowerCase()) return value
     throw new Forbidden(`You are a member of the team ${value.name}, and of no other.`)
   }
-  if (ref !== undefined) return (await lookUpTeam(context.fleet, ref)).value
+  const spoken = await teamOfToken(context)
+  if (ref !== undefined) {
+    const { value } = await lookUpTeam(context.fleet, ref)
+    if (spoken && spoken.id !== value.id) throw new Forbidden(`Your token is for the team ${spoken.name}.`)
+    return value
+  }
+  if (spoken) return spoken
   const teams = await teamsOf(context.fleet)
   if (teams.length === 1) return teams[0]!
   const names = teams.map(({ name }) => name).join(', ')
@@ -34,6 +40,14 @@ export async function ofTeam<C extends 'mail' | 'checkpoints'>(context: Context,
   const own = caller.kind === 'session' ? await teamOf(context, undefined) : undefined
   const { value } = await lookUp(fleet, collection, ref, own && (({ team_id }) => team_id === own.id))
   return { value, team: own ?? (await current(fleet, 'teams', value.team_id)).value }
+}
+
+/** The team that a token was given for, as long as there is one. */
+async function teamOfToken({ fleet, caller }: Context): Promise<Team | undefined> {
+  if (!isPrincipal(caller) || caller.team === undefined) return undefined
+  const { value } = await current(fleet, 'teams', caller.team)
+  if (value.ended_at) throw new Forbidden(`Your token is for the team ${value.name}, which was deleted.`)
+  return value
 }
 
 /** The member whose session asks. Undefined: a person, a service or a plugin asks. */

@@ -1,7 +1,7 @@
 import { NotFound } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { lookUp } from '../fleet/records.ts'
-import { claudeFleetNow, followAsClaudeFleet } from './aliases/claude-fleet-topic.ts'
+import { claudeFleetNow, followAsClaudeFleet } from './aliases/claude-fleet/topic.ts'
 import { authorize } from './authorize.ts'
 import { withoutCosts } from './costs.ts'
 import { operationNamed } from './index.ts'

@@ -56,11 +56,13 @@ export async function callerOf(fleet: Fleet, authorization: string): Promise<Cal
   if (same(token, await fleet.keys.ownerToken())) return { kind: 'owner' }
   const held = looksLikeJwt(token) ? await holderOfJwt(fleet, token) : await holderOf(fleet, token)
   if (held) {
-    const { grants: limit, id, expires_at, via } = held.token
+    const { grants: limit, id, expires_at, via, team_id } = held.token
     if (!held.principal) return { kind: 'owner', token: id, expires_at }
     const caller = { ...namedIn(held.principal), limit, token: id, expires_at }
     // What was exchanged is for an agent, so it is no person, whoever gave their credential for it.
-    return via === 'exchange' ? { ...caller, kind: 'service', forAgent: true } : caller
+    return via === 'exchange'
+      ? { ...caller, kind: 'service', forAgent: true, ...(team_id && { team: team_id }) }
+      : caller
   }
   if (await isScrapeToken(fleet, token)) return { kind: 'monitor' }
   const named = await sessionOf(fleet.keys, token)

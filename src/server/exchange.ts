@@ -1,22 +1,25 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import * as z from 'zod'
-import { Forbidden, InvalidInput, oneOf, Unauthorized } from '../domain/errors.ts'
+import { Forbidden, InvalidInput, NotAllowed, oneOf, Unauthorized } from '../domain/errors.ts'
 import { type Grant, isCurrent } from '../domain/records/principal.ts'
+import { Handle, type MemberRole, type Team } from '../domain/records/team.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { AGENT_TYPES, exchange, serviceNamed } from '../fleet/people/exchange.ts'
 import { publishedKeys } from '../fleet/people/jwt.ts'
 import { requireProvided } from '../fleet/people/provider.ts'
 import { viewOf } from '../fleet/people/view.ts'
 import { current, lookUp } from '../fleet/records.ts'
+import { findPerson, personIn } from '../fleet/teams/members.ts'
+import { teamNamed } from '../fleet/teams/teams.ts'
 import { isPrincipal, sightFor } from '../operations/authorize.ts'
 import { actorNamed } from '../operations/inputs.ts'
 import { type Caller, tokenOf } from '../operations/operation.ts'
-import { covers } from '../operations/roles.ts'
+import { covers, ROLE_PERMISSIONS } from '../operations/roles.ts'
 import { deviceOf } from '../platform/tokens.ts'
 import { callerOf, namedIn } from './auth.ts'
 import type { Limits } from './limits.ts'
 
-/** What clients of claude-fleet send. A team of theirs is a project here. */
+/** What clients of claude-fleet send. */
 const Asked = z.object({
   handle: z.string().trim().min(1).max(80),
   teamName: z.string().min(1).max(120).optional(),
@@ -35,21 +38,58 @@ export function addExchange(app: FastifyInstance, { fleet, limits }: { fleet: Fl
       throw new InvalidInput('agentType', `is not known here: ${agentType}`, {
         try: `Choose ${oneOf(AGENT_TYPES)}.`,
       })
-    const project = teamName === undefined ? null : (await lookUp(seenBy(fleet, caller), 'projects', teamName)).value
-    const grant = { role, project_id: project?.id ?? null }
+    const { team, project_id, name } = await placeNamed(seenBy(fleet, caller), teamName)
+    const grant = { role, project_id }
     const ask = { operation: 'exchange', actor: actorNamed(caller) }
     if (isPrincipal(caller)) requireCovered(caller, grant, agentType)
     const principal = isPrincipal(caller)
       ? (await current(fleet, 'principals', caller.id)).value
       : await serviceNamed(fleet, ask, handle, grant)
     requireCovered({ ...principal, limit: null }, grant, agentType)
+    if (team) await joined(fleet, team, { id: principal.id, handle, role: grant.role })
     const { jwt, record } = await exchange(fleet, ask, principal, {
-      ...{ handle, grant, invitation, team: project?.name ?? null, parent_id: tokenOf(caller) ?? null },
+      ...{ handle, grant, invitation, team: name, team_id: team?.id ?? null, parent_id: tokenOf(caller) ?? null },
       expires_at: endOf(fleet, caller),
     })
-    const told = { uid: principal.id, handle, teamName: project?.name ?? null, agentType }
+    const told = { uid: principal.id, handle, teamName: name, agentType }
     return reply.send({ ...told, token: jwt, expires_at: record.expires_at })
   })
+}
+
+/** What clients of claude-fleet call a team: a team, or a project and whatever is in it. */
+async function placeNamed(
+  seen: Fleet,
+  teamName: string | undefined,
+): Promise<{ team?: Team; project_id: string | null; name: string | null }> {
+  if (teamName === undefined) return { project_id: null, name: null }
+  const team = await teamNamed(seen, teamName)
+  if (team) return { team, project_id: team.project_id, name: team.name }
+  const { value } = await lookUp(seen, 'projects', teamName)
+  return { project_id: value.id, name: value.name }
+}
+
+/**
+ * Whoever may write in a team is a member of it from then on, so that others find them. One credential is one member:
+ * it cannot speak under several names.
+ */
+async function joined(
+  fleet: Fleet,
+  team: Team,
+  { id, handle, role }: { id: string; handle: string; role: MemberRole },
+) {
+  const actor = `service:${id}`
+  const known = await findPerson(fleet, team, actor)
+  if (known && known.handle.toLowerCase() !== handle.toLowerCase())
+    throw new Forbidden(`This credential is ${known.handle} in the team ${team.name}.`, {
+      try: 'Ask with that handle, or with a credential of its own.',
+    })
+  if (known || !ROLE_PERMISSIONS[role].has('mail.send')) return
+  if (!Handle.safeParse(handle).success) throw new InvalidInput('handle', 'has 1 to 40 letters, digits, - or _')
+  if (team.roster.some(each => each.handle.toLowerCase() === handle.toLowerCase()))
+    throw new NotAllowed(`The team ${team.name} already has a member called ${handle}.`, {
+      try: 'Choose another handle.',
+    })
+  await personIn(fleet, team, { actor, name: handle, role })
 }
 
 function parsed(body: unknown): z.infer<typeof Asked> {

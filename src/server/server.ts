@@ -11,6 +11,7 @@ import { actorNamed } from '../operations/inputs.ts'
 import type { Operation } from '../operations/operation.ts'
 import { signInUrl } from '../platform/tokens.ts'
 import { answerErrors, BODY_LIMIT_BYTES, type Explain, explainer, sendAnswer } from './answers.ts'
+import { addClaudeFleet } from './claude-fleet.ts'
 import { addExchange } from './exchange.ts'
 import { guard } from './guard.ts'
 import { rawAnswer, SECURITY_HEADERS } from './headers.ts'
@@ -94,6 +95,7 @@ export async function serve(
   addWatching(app, fleet)
   addPages(app, { fleet, proofs, limits, log })
   addExchange(app, { fleet, limits })
+  addClaudeFleet(app, { fleet, explain })
   addTerminals(app, { fleet, limits })
   addOpenapi(app, operations)
   addOperations(app, operations, {

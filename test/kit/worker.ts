@@ -2,9 +2,9 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readJson, type TestFleet } from './fleet.ts'
 
-const SCRIPT = `sed -n 's/^do: //p' "$1" > "$2/todo" && exec sh "$2/todo"\n`
+const SCRIPT = `sed -nE 's/^(> )?do: //p' "$1" > "$2/todo" && exec sh "$2/todo"\n`
 
-/** Declares coding agents that read their prompt as prose, and carry out the lines that begin with \`do: \`. */
+/** Declares coding agents that read their prompt as prose, and carry out the lines that begin with \`do: \`, also in mail. */
 export function aWorker({ root, fleet }: Pick<TestFleet, 'root' | 'fleet'>, ...names: string[]): void {
   const script = join(root, 'worker.sh')
   writeFileSync(script, SCRIPT)

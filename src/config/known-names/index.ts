@@ -1,3 +1,4 @@
+import { CLAUDE_FLEET } from './claude-fleet.ts'
 import { CODEFLEET } from './codefleet.ts'
 import { DEVFLEET } from './devfleet.ts'
 import type { KnownName } from './name.ts'
@@ -11,4 +12,11 @@ export { KNOWN_TOOLS, type KnownName, type KnownTool, NAME_KINDS, type NameKind 
  * docs/compatibility.md is made from it. A test calls every kept or changed name as clients of the other tools do.
  * operations/aliases translates requests and answers.
  */
-export const KNOWN_NAMES: readonly KnownName[] = [...OF_SETTINGS, ...DEVFLEET, ...CODEFLEET, ...BEADS, ...TEAM_TOOLS]
+export const KNOWN_NAMES: readonly KnownName[] = [
+  ...OF_SETTINGS,
+  ...DEVFLEET,
+  ...CODEFLEET,
+  ...BEADS,
+  ...CLAUDE_FLEET,
+  ...TEAM_TOOLS,
+]

@@ -58,6 +58,7 @@ export const AccessToken = z.object({
   name: z.string().trim().min(1).max(80),
   hash: z.string().describe('SHA-256 of the whole token, base64url'),
   grants: z.array(Grant).max(MOST_GRANTS).nullable().describe('narrows what its principal may do; empty: all of it'),
+  team_id: Id.nullable().default(null).describe('the team it speaks in; empty: none, or whichever is named'),
   epoch: z.number().int(),
   expires_at: Timestamp.nullable(),
   last_used_at: Timestamp.nullable().default(null),

@@ -1,7 +1,8 @@
 import { InvalidInput } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { Device } from '../../domain/records/device.ts'
-import { type AccessToken, type Grant, type Principal, ROLES, type Role } from '../../domain/records/principal.ts'
+import type { AccessToken, Grant, Principal } from '../../domain/records/principal.ts'
+import { MEMBER_ROLES } from '../../domain/records/team.ts'
 import type { Ask } from '../commands.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { put } from '../records.ts'
@@ -10,12 +11,14 @@ import { addPrincipal, lookUpPrincipal } from './principals.ts'
 import { keepToken } from './tokens.ts'
 
 /** What clients of claude-fleet call an agent: a role by the same name. */
-export const AGENT_TYPES: readonly Role[] = ROLES.filter(role => role !== 'owner')
+export const AGENT_TYPES = MEMBER_ROLES
 
 export interface Exchange {
   handle: string
   grant: Grant
+  /** The name of the team or project that was asked for. */
   team: string | null
+  team_id: string | null
   /** The token that is exchanged. The JWT ends with it. */
   parent_id: string | null
   /** The id of an invitation that is exchanged, which works once. */
@@ -28,7 +31,7 @@ export async function exchange(
   fleet: Fleet,
   ask: Ask,
   principal: Principal,
-  { handle, grant, team, parent_id, invitation, expires_at }: Exchange,
+  { handle, grant, team, team_id, parent_id, invitation, expires_at }: Exchange,
 ): Promise<{ jwt: string; record: AccessToken }> {
   const id = newId()
   const { role } = grant
@@ -37,7 +40,16 @@ export async function exchange(
     { sub: principal.id, jti: id, handle, role, team, epoch: principal.epoch },
     expires_at,
   )
-  const wanted = { id, token: jwt, name: handle, grants: [grant], expires_at, parent_id, via: 'exchange' as const }
+  const wanted = {
+    id,
+    token: jwt,
+    name: handle,
+    grants: [grant],
+    team_id,
+    expires_at,
+    parent_id,
+    via: 'exchange' as const,
+  }
   const record = await keepToken(fleet, ask, principal, wanted, invitation ? [usedUp(fleet, invitation, handle)] : [])
   return { jwt, record }
 }

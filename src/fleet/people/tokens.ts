@@ -20,7 +20,7 @@ export const hashOf = (token: string): string => createHash('sha256').update(tok
 
 /** What a token is to be. */
 export type Wanted = Pick<AccessToken, 'name' | 'grants' | 'expires_at'> &
-  Partial<Pick<AccessToken, 'parent_id' | 'via'>>
+  Partial<Pick<AccessToken, 'parent_id' | 'via' | 'team_id'>>
 
 /** Shown once. Only its hash is kept. Without a principal it is the owner's. */
 export async function makeToken(

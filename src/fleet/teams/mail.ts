@@ -293,11 +293,20 @@ export async function fetchMail(
   {
     unread,
     thread,
+    only,
     limit,
     cursor,
     mark,
     session,
-  }: { unread: boolean; thread?: string; limit: number; cursor?: string; mark: boolean; session: string | null },
+  }: {
+    unread: boolean
+    thread?: string
+    only?: ReadonlySet<string>
+    limit: number
+    cursor?: string
+    mark: boolean
+    session: string | null
+  },
 ): Promise<{ items: { mail: Mail; delivery: Delivery }[]; cursor?: string }> {
   const query = unread
     ? { index: 'open', equals: [member.id], limit, cursor }
@@ -306,10 +315,20 @@ export async function fetchMail(
   const items: { mail: Mail; delivery: Delivery }[] = []
   for (const { value } of page.items) {
     const mail = (await fleet.store.get('mail', value.mail_id))?.value
-    if (mail && (!thread || mail.thread === thread))
+    if (mail && (!thread || mail.thread === thread) && (!only || only.has(mail.id)))
       items.push({ mail, delivery: mark ? await heardByTool(fleet, value, session) : value })
   }
   return { items, cursor: page.cursor }
+}
+
+/** What two members wrote to each other, newest first. */
+export async function mailBetween(fleet: Fleet, one: string, other: string, limit: number): Promise<Mail[]> {
+  const sent = async (from: string, to: string) =>
+    (await fleet.store.find('deliveries', { index: 'pair', equals: [from, to], newestFirst: true, limit })).items
+  const both = [...(await sent(one, other)), ...(one === other ? [] : await sent(other, one))]
+  const newest = both.toSorted((a, b) => b.value.order - a.value.order).slice(0, limit)
+  const found = await Promise.all(newest.map(({ value }) => fleet.store.get('mail', value.mail_id)))
+  return found.flatMap(stored => stored?.value ?? [])
 }
 
 async function heardByTool(fleet: Fleet, { id }: Delivery, session: string | null): Promise<Delivery> {

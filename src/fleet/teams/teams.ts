@@ -45,6 +45,12 @@ export async function lookUpTeam(fleet: Fleet, ref: string): Promise<Stored<Team
   return found
 }
 
+/** The team with exactly this name. */
+export async function teamNamed(fleet: Fleet, name: string): Promise<Team | undefined> {
+  const found = (await teamsCalled(fleet, name)).some(({ value }) => value.ended_at === null)
+  return found ? (await lookUpTeam(fleet, name)).value : undefined
+}
+
 const teamsCalled = async (fleet: Fleet, name: string): Promise<Stored<Team>[]> =>
   Array.fromAsync(all(fleet, 'teams', 'name', [name.toLowerCase()]))
 

@@ -1,8 +1,8 @@
-import type { Event } from '../../domain/records/event.ts'
-import type { Mission, Status } from '../../domain/records/mission.ts'
-import type { Session } from '../../domain/records/session.ts'
-import type { AgentEvent } from '../../domain/records/transcript.ts'
-import { headOf } from '../../domain/text.ts'
+import type { Event } from '../../../domain/records/event.ts'
+import type { Mission, Status } from '../../../domain/records/mission.ts'
+import type { Session } from '../../../domain/records/session.ts'
+import type { AgentEvent } from '../../../domain/records/transcript.ts'
+import { headOf } from '../../../domain/text.ts'
 
 /**
  * Sessions and missions as clients of claude-fleet read them: a worker is a session, whose handle is its id, a task is

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Event } from '../../domain/records/event.ts'
-import { EVENT_KINDS } from '../../domain/records/event.ts'
-import { Mission, STATUSES } from '../../domain/records/mission.ts'
-import { Session } from '../../domain/records/session.ts'
-import { inTheirWords, isTold, outputOf } from './claude-fleet.ts'
+import type { Event } from '../../../domain/records/event.ts'
+import { EVENT_KINDS } from '../../../domain/records/event.ts'
+import { Mission, STATUSES } from '../../../domain/records/mission.ts'
+import { Session } from '../../../domain/records/session.ts'
+import { inTheirWords, isTold, outputOf } from './events.ts'
 
 const now = '2026-01-01T00:00:00.000Z'
 const mission = Mission.parse({

@@ -1,11 +1,11 @@
 import * as z from 'zod'
-import { InvalidInput, Refusal } from '../../domain/errors.ts'
-import type { Event } from '../../domain/records/event.ts'
-import type { TranscriptEvent } from '../../domain/records/transcript.ts'
-import type { Fleet } from '../../fleet/fleet.ts'
-import { dependenciesOf, readable } from '../../fleet/records.ts'
-import type { Item } from '../operation.ts'
-import { inTheirWords, isTold, outputOf, type Told } from './claude-fleet.ts'
+import { InvalidInput, Refusal } from '../../../domain/errors.ts'
+import type { Event } from '../../../domain/records/event.ts'
+import type { TranscriptEvent } from '../../../domain/records/transcript.ts'
+import type { Fleet } from '../../../fleet/fleet.ts'
+import { dependenciesOf, readable } from '../../../fleet/records.ts'
+import type { Item } from '../../operation.ts'
+import { inTheirWords, isTold, outputOf, type Told } from './events.ts'
 
 /** What the topic is made of, each as its reader may see it. */
 interface Sources {

@@ -1,0 +1,228 @@
+import { all, changed, dropped, type KnownName, kept, type NameKind, notYet, replaced } from './name.ts'
+
+const FROM = 'claude-fleet'
+
+const SUBSCRIBE =
+  'sent to whoever subscribes to the topic `claude-fleet` on /ws, with a cursor; a worker is a session, whose handle is its id'
+const TASK = `${SUBSCRIBE}; a task is a mission, a team is a project`
+
+const EVENTS: KnownName[] = [
+  changed(FROM, 'event', 'worker_spawned', SUBSCRIBE),
+  changed(FROM, 'event', 'worker_output', `${SUBSCRIBE}; output is text, not JSON in a text`),
+  changed(FROM, 'event', 'worker_dismissed', SUBSCRIBE),
+  changed(FROM, 'event', 'task_created', TASK),
+  changed(FROM, 'event', 'task_updated', `${TASK}; cancelled work is resolved`),
+  changed(FROM, 'event', 'task_assigned', `${TASK}; handle is that of the worker`),
+  ...notYet(
+    FROM,
+    'event',
+    [
+      ...['new_message', 'broadcast', 'blackboard_message', 'checkpoint_created', 'swarm_created', 'swarm_killed'],
+      ...['worker_health', 'worker_restarted'],
+    ],
+    'the topics of a team have these events in our words',
+  ),
+]
+
+const IDS = 'ids are texts, not numbers'
+const OWN_NAME = 'from must be the token itself'
+
+const ROUTES: KnownName[] = [
+  changed(FROM, 'route', 'GET /health', 'status and version, and nothing about the work'),
+  changed(FROM, 'route', 'GET /metrics', 'needs the role monitor in the whole fleet, or a scrape token'),
+  changed(
+    FROM,
+    'route',
+    'GET /metrics/json',
+    'needs the role monitor in the whole fleet, or a scrape token; the measurements are ours',
+  ),
+  changed(
+    FROM,
+    'route',
+    'POST /auth',
+    'needs a credential: the token of a person, a service or the owner, or an invitation, as Authorization: Bearer. teamName is a team that exists, or a project; agentType is a role, no wider than that of the credential; one credential is one member of a team, and the token of the owner makes a service for each handle',
+  ),
+  changed(FROM, 'route', 'GET /users/{uid}', 'agentType is the role; whoever may see the team sees its users'),
+  changed(FROM, 'route', 'GET /users/{uid}/chats', 'from the newest 500 messages of the team'),
+  changed(FROM, 'route', 'GET /teams/{team}/agents', 'agents and people; handles have at most 40 characters'),
+  changed(
+    FROM,
+    'route',
+    'POST /teams/{team}/broadcast',
+    `${OWN_NAME}; it is mail to @all and wakes everybody; metadata is added to the text`,
+  ),
+  changed(
+    FROM,
+    'route',
+    'POST /chats',
+    'a chat is what two members of one team write to each other; its id names both',
+  ),
+  kept(FROM, 'route', 'GET /chats/{id}/messages'),
+  changed(
+    FROM,
+    'route',
+    'POST /chats/{id}/messages',
+    `${OWN_NAME}; an idle agent is woken; metadata is added to the text`,
+  ),
+  changed(FROM, 'route', 'POST /chats/{id}/read', 'uid must be the token itself'),
+  changed(
+    FROM,
+    'route',
+    'POST /orchestrate/spawn',
+    'a member of the team, with a worktree of its own: workingDir must be in the project of the team; spawnMode is native or process, a sessionId is refused, role is a role; model may be that of any agent',
+  ),
+  changed(FROM, 'route', 'POST /orchestrate/dismiss/{handle}', 'its work is kept, and its unread mail goes back'),
+  changed(FROM, 'route', 'POST /orchestrate/send/{handle}', 'it is mail: an idle worker is woken, one at work is told'),
+  changed(
+    FROM,
+    'route',
+    'GET /orchestrate/workers',
+    'workers of your team, or of all you see; without currentTaskId, restartCount and depthLevel',
+  ),
+  changed(
+    FROM,
+    'route',
+    'GET /orchestrate/output/{handle}',
+    'the last lines as text; needs the right to read transcripts',
+  ),
+  replaced(
+    FROM,
+    'route',
+    'POST /orchestrate/workers/register',
+    'POST /auth',
+    'an outside worker joins with a token of its own, and nobody joins for somebody else',
+  ),
+  dropped(FROM, 'route', 'POST /orchestrate/workers/{handle}/output', 'nobody writes the output of somebody else'),
+  changed(
+    FROM,
+    'route',
+    'POST /orchestrate/worktree/{handle}/commit',
+    'by the worker itself, with the token of its session: a checkpoint with a commit of its worktree',
+  ),
+  changed(FROM, 'route', 'POST /swarms', 'a name has letters, digits, - and _; at most 60 agents'),
+  kept(FROM, 'route', 'GET /swarms'),
+  kept(FROM, 'route', 'GET /swarms/{id}', undefined, 'an id, or the name'),
+  changed(FROM, 'route', 'POST /swarms/{id}/kill', 'graceful: false is refused, because the record of a swarm is kept'),
+  changed(FROM, 'route', 'POST /blackboard', 'senderHandle must be the token itself'),
+  changed(
+    FROM,
+    'route',
+    'GET /blackboard/{swarmId}',
+    'newest first; readerHandle must be the token itself, and readBy says only whether it has read the post',
+  ),
+  changed(FROM, 'route', 'POST /blackboard/mark-read', 'readerHandle must be the token itself'),
+  changed(FROM, 'route', 'POST /blackboard/archive', 'own posts, or any for those who steer the team'),
+  kept(FROM, 'route', 'POST /blackboard/{swarmId}/archive-old'),
+  changed(
+    FROM,
+    'route',
+    'POST /checkpoints',
+    `fromHandle must be the token itself; ${IDS}; commit instead of files: a commit of the worktree, if there is one`,
+  ),
+  changed(FROM, 'route', 'GET /checkpoints/{id}', IDS),
+  changed(FROM, 'route', 'GET /checkpoints/latest/{handle}', IDS),
+  changed(FROM, 'route', 'GET /checkpoints/list/{handle}', IDS),
+  changed(FROM, 'route', 'POST /checkpoints/{id}/accept', `${IDS}; only its addressee, and the first decision counts`),
+  changed(FROM, 'route', 'POST /checkpoints/{id}/reject', `${IDS}; only its addressee, and the first decision counts`),
+  changed(FROM, 'route', 'POST /mail', `${OWN_NAME}; ${IDS}; an idle agent is woken`),
+  changed(FROM, 'route', 'GET /mail/{handle}', `${IDS}; the newest 200`),
+  changed(FROM, 'route', 'GET /mail/{handle}/unread', `${IDS}; of the newest 200`),
+  changed(FROM, 'route', 'POST /mail/{id}/read', 'only mail to the token itself'),
+  changed(FROM, 'route', 'POST /handoffs', `${OWN_NAME}; it is a checkpoint and mail that wakes; ${IDS}`),
+  changed(FROM, 'route', 'GET /handoffs/{handle}', `open checkpoints too; ${IDS}`),
+]
+
+const NOT_YET: KnownName[] = [
+  ...notYet(
+    FROM,
+    'route',
+    [
+      ...['GET /teams/{team}/tasks', 'POST /tasks', 'GET /tasks/{id}', 'PATCH /tasks/{id}'],
+      ...['POST /workitems', 'GET /workitems', 'GET /workitems/{id}', 'PATCH /workitems/{id}'],
+      ...['POST /batches', 'GET /batches', 'GET /batches/{id}', 'POST /batches/{id}/dispatch'],
+    ],
+    'tasks of a team are missions: create_mission, and mail to the member',
+  ),
+  ...notYet(
+    FROM,
+    'route',
+    ['POST /spawn-queue', 'GET /spawn-queue/status', 'GET /spawn-queue/{id}', 'DELETE /spawn-queue/{id}'],
+    'ask @team-lead in mail for another member',
+  ),
+  ...notYet(
+    FROM,
+    'route',
+    ['push', 'pr'].map(each => `POST /orchestrate/worktree/{handle}/${each}`),
+    'push_mission and open_pull_request do it for reviewed work',
+  ),
+  ...notYet(FROM, 'route', ['GET /orchestrate/worktree/{handle}/status'], 'fleet worktree shows all worktrees'),
+]
+
+const ECONOMY = 'simulations of an economy are left out on purpose: roles, limits and reviews decide'
+const ELSEWHERE: KnownName[] = [
+  ...['pheromones', 'beliefs', 'credits', 'consensus', 'bids', 'payoffs'].map(name =>
+    dropped(FROM, 'route', `/${name}…`, ECONOMY),
+  ),
+  replaced(FROM, 'route', 'GET /debug', 'GET /api/system/status'),
+  replaced(FROM, 'route', '/workflows…', '/api/workflows', 'stages with prompts instead of steps'),
+  replaced(FROM, 'route', '/executions…', '/api/workflows'),
+  replaced(FROM, 'route', '/steps…', '/api/workflows'),
+  replaced(FROM, 'route', '/triggers…', '/api/schedules'),
+  replaced(FROM, 'route', '/orchestrate/waves…', '/api/workflows', 'missions that depend on others start in waves'),
+  replaced(FROM, 'route', '/templates…', '/api/templates'),
+  replaced(FROM, 'route', '/search…', 'GET /api/search'),
+  replaced(FROM, 'route', '/dag…', 'GET /api/graph'),
+  dropped(FROM, 'route', '/orchestrate/multi-repo…', 'one queue has missions on many repositories'),
+  dropped(
+    FROM,
+    'route',
+    '/audit…',
+    'checks of the project say whether work is good; /audit is the page of the audit log',
+  ),
+  dropped(FROM, 'route', '/tldr…', 'agents read files themselves'),
+  dropped(FROM, 'route', '/memory…', 'checkpoints and KNOWLEDGE.md keep what an agent knows'),
+  dropped(FROM, 'route', '/lmsh…', 'prose never becomes a command of a shell'),
+  dropped(FROM, 'route', '/routing…', 'people decide which agent and model suit a task'),
+]
+
+const role = (name: string, why?: string): KnownName => kept(FROM, 'team' satisfies NameKind, name, undefined, why)
+const ROLES: KnownName[] = [
+  ...['team-lead', 'worker', 'coordinator', 'monitor', 'merger'].map(name =>
+    role(name, 'a role: what it may do is in the table of permissions'),
+  ),
+  dropped(FROM, 'team', 'notifier', 'the fleet itself notifies people; any other agentType is refused too'),
+]
+
+const VARIABLES: KnownName[] = [
+  replaced(
+    FROM,
+    'variable',
+    'PORT',
+    'fleet up --port',
+    'many programs are started with a PORT that is not meant for the fleet; the default port is the same, 3847',
+  ),
+  changed(FROM, 'variable', 'STORAGE_BACKEND', 'sqlite or postgresql; anything else is refused'),
+  kept(FROM, 'variable', 'DATABASE_URL', undefined, 'only with STORAGE_BACKEND=postgresql'),
+  ...all(FROM, 'variable', 'POSTGRESQL_URL POSTGRESQL_SCHEMA POSTGRESQL_POOL_SIZE'),
+  dropped(FROM, 'variable', 'JWT_SECRET', 'the home has its own keys, published at /.well-known/jwks.json'),
+  replaced(FROM, 'variable', 'MAX_WORKERS', 'FLEET_MAX_CONCURRENT', 'the name does not say that it is for the fleet'),
+]
+
+const NOT_YET_ELSE: KnownName[] = [
+  ...notYet(
+    FROM,
+    'command',
+    ['health', 'metrics', 'workers', 'spawn', 'dismiss', 'send', 'swarms', 'swarm-create', 'teams', 'tasks'],
+    'the commands of teams are ours',
+  ),
+]
+
+export const CLAUDE_FLEET: KnownName[] = [
+  ...ROUTES,
+  ...NOT_YET,
+  ...ELSEWHERE,
+  ...EVENTS,
+  ...ROLES,
+  ...NOT_YET_ELSE,
+  ...VARIABLES,
+]
