@@ -23,6 +23,7 @@ import { TakeOvers } from '../fleet/takeover/reactor.ts'
 import { Teams } from '../fleet/teams/reactor.ts'
 import { Swarms } from '../fleet/teamwork/reactor.ts'
 import { Reservations } from '../fleet/teamwork/reservations-reactor.ts'
+import { Spawns } from '../fleet/teamwork/spawns-reactor.ts'
 import { Workflows } from '../fleet/workflows/reactor.ts'
 import { Worktrees } from '../fleet/worktrees/reactor.ts'
 import { Warming } from '../fleet/worktrees/warming.ts'
@@ -94,6 +95,7 @@ function reactorsOf(fleet: Fleet, { url, onFault = () => {} }: ReactorOptions): 
   add(desk => new Teams(fleet, desk))
   add(() => new Swarms(fleet))
   add(() => new Reservations(fleet))
+  add(() => new Spawns(fleet))
   add(desk => new Notifications(fleet, desk, holdsOneOf))
   add(desk => new TakeOvers(fleet, desk, sessions.live))
   add(desk => new Previews(fleet, desk, processes))

@@ -43,6 +43,7 @@ const NOUNS: Record<Collection, string> = {
   posts: 'post',
   checkpoints: 'checkpoint',
   reservations: 'reservation',
+  spawns: 'request for a member',
   mail: 'message',
   deliveries: 'delivery',
   plugins: 'plugin',

@@ -25,6 +25,7 @@ export const NAMED: Readonly<Record<string, Collection | null>> = {
   swarm_id: 'swarms',
   checkpoint_id: 'checkpoints',
   task_id: 'missions',
+  spawn_id: 'spawns',
   // Part of a project's own record.
   server_id: null,
 }

@@ -41,6 +41,7 @@ import { schedules } from './schedules.ts'
 import { search } from './search.ts'
 import { sessions } from './sessions.ts'
 import { settings } from './settings.ts'
+import { spawns } from './spawns.ts'
 import { spending } from './spending.ts'
 import { swarms } from './swarms.ts'
 import { system } from './system.ts'
@@ -80,6 +81,7 @@ const forPeople = [
   ...teamTasks,
   ...swarms,
   ...reservations,
+  ...spawns,
   ...blackboard,
   ...checkpoints,
   ...mail,

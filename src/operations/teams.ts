@@ -17,7 +17,7 @@ const TeamRef = Ref.describe('an id, its first letters, or the name')
 export const SwarmRef = Ref.describe('the name of a swarm in its team, or its id')
 export const MemberRef = Ref.describe('the name of a member in its team, or its id')
 
-const MemberView = Member.omit({ wakes: true, generation: true }).extend({
+export const MemberView = Member.omit({ wakes: true, generation: true }).extend({
   state: z.enum(MEMBER_STATES),
   waits_for: z.string().nullable(),
   agent: z.string().nullable().describe('empty: a person, or the default of the project'),
@@ -42,7 +42,7 @@ const summaryOf = ({ roster, ...team }: Team): z.infer<typeof TeamSummary> => ({
 
 const MOST_UNREAD = 500
 
-async function memberView(
+export async function memberView(
   fleet: Fleet,
   { wakes: _, generation: __, ...member }: Member,
 ): Promise<z.infer<typeof MemberView>> {
@@ -124,6 +124,7 @@ export const teams = [
       max_members: Team.shape.max_members.unwrap().optional(),
       max_budget_usd: Team.shape.max_budget_usd.unwrap().optional(),
       paused: z.boolean().optional(),
+      spawning: Team.shape.spawning.unwrap().optional(),
     }),
     output: TeamView,
     run: async (context, { team_id, ...change }) => {

@@ -14,6 +14,7 @@ import { Reservation } from '../domain/records/reservation.ts'
 import { Schedule } from '../domain/records/schedule.ts'
 import { NO_USAGE } from '../domain/records/session.ts'
 import { SideProcess } from '../domain/records/side-process.ts'
+import { Spawn } from '../domain/records/spawn.ts'
 import { Swarm } from '../domain/records/swarm.ts'
 import { Message, Question } from '../domain/records/talk.ts'
 import { Delivery, Mail, Member, Team } from '../domain/records/team.ts'
@@ -46,6 +47,7 @@ export const refsOf = (project: string): Readonly<Record<string, string>> => ({
   swarm_id: `${project}-swarm`,
   checkpoint_id: `${project}-checkpoint`,
   task_id: `${project}-failed`,
+  spawn_id: `${project}-spawn`,
   member: `${project}-member`,
   server_id: `${project}-server`,
   first: `${project}-review`,
@@ -108,6 +110,7 @@ export async function fill(fleet: Fleet, project: string): Promise<void> {
     order: 1,
   }
   const reserved = { team_id, holder: author, file: `src/${project}` }
+  const requested = { team_id, from: author, actor: 'person', role: 'worker', state: 'requested', order: 1 }
   const missions = (['queued', 'review', 'done', 'failed', 'running', 'landing'] as const).map(status =>
     aMission({
       ...of,
@@ -162,6 +165,7 @@ export async function fill(fleet: Fleet, project: string): Promise<void> {
     put('posts', Post.parse({ ...of, ...posted, id: `${project}-post`, payload: text }), 'absent'),
     put('checkpoints', Checkpoint.parse({ ...of, ...stands, id: `${project}-checkpoint` }), 'absent'),
     put('reservations', Reservation.parse({ ...of, ...reserved, id: `${project}-reservation` }), 'absent'),
+    put('spawns', Spawn.parse({ ...of, ...requested, id: `${project}-spawn` }), 'absent'),
     put('mail', Mail.parse({ ...of, ...letter, id: letter.thread, to: [seat.handle], body: text }), 'absent'),
     put('deliveries', Delivery.parse({ ...of, ...onItsWay, id: `${project}-delivery`, from: 'fleet' }), 'absent'),
     put('spending', Spending.parse({ ...NO_USAGE, ...of, ...SPENT, id: `${project}-spending` }), 'absent'),

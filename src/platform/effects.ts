@@ -43,6 +43,7 @@ export const EFFECTS = [
   'commit.swarm-ended',
   'commit.checkpoint-handed',
   'commit.reservations-ended',
+  'commit.spawn',
   'commit.plugin',
   'commit.schedule',
   'commit.workflow-made',

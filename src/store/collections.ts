@@ -19,6 +19,7 @@ import { Reservation } from '../domain/records/reservation.ts'
 import { Schedule } from '../domain/records/schedule.ts'
 import { Session } from '../domain/records/session.ts'
 import { SideProcess } from '../domain/records/side-process.ts'
+import { isOpen, Spawn } from '../domain/records/spawn.ts'
 import { LeaseRecord, Migrated } from '../domain/records/store.ts'
 import { Swarm } from '../domain/records/swarm.ts'
 import { Message, Question } from '../domain/records/talk.ts'
@@ -195,6 +196,12 @@ export const COLLECTIONS = {
     to: c => [[c.to.member_id, c.order]],
     to_state: c => [[c.to.member_id, c.state, c.order]],
     loading: c => (c.loading ? [[c.loading.member_id, c.order]] : []),
+  }),
+  spawns: declare(() => Spawn, {
+    project: s => [[s.project_id, s.order]],
+    team: s => [[s.team_id, s.order]],
+    open: s => (isOpen(s) ? [[s.team_id, s.order]] : []),
+    requested_by: s => (isOpen(s) ? [[s.from.member_id, s.order]] : []),
   }),
   reservations: declare(() => Reservation, {
     project: r => [[r.project_id, r.created_at]],

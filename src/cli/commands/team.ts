@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
-import { MEMBER_ROLES } from '../../domain/records/team.ts'
+import { MEMBER_ROLES, SPAWNING } from '../../domain/records/team.ts'
 import type { teams } from '../../operations/teams.ts'
 import { addFields, type Cli, does, type Field, inputFrom, textFrom } from '../command.ts'
 import { projectHere, projectRef } from '../project-here.ts'
 import { inStatusColour } from '../show.ts'
 import { addReservations } from './team-reservations.ts'
+import { addSpawns } from './team-spawns.ts'
 import { addTeamTasks } from './team-tasks.ts'
 
 type Answer<N extends (typeof teams)[number]['name']> = z.infer<Extract<(typeof teams)[number], { name: N }>['output']>
@@ -17,6 +18,10 @@ const TEAM_FIELDS: readonly Field[] = [
   { flags: '--description <text>', field: 'description', summary: 'what the team is for; its members are told' },
   { flags: '--max-members <n>', field: 'max_members', summary: 'how many agents it may have (10)', kind: 'number' },
   { flags: '--budget <usd>', field: 'max_budget_usd', summary: 'maximum cost of all members', kind: 'number' },
+]
+const CHANGED_FIELDS: readonly Field[] = [
+  ...TEAM_FIELDS,
+  { flags: '--spawning <policy>', field: 'spawning', summary: 'requests of members for more', choices: SPAWNING },
 ]
 const MEMBER_FIELDS: readonly Field[] = [
   { flags: '--role <role>', field: 'role', summary: 'role in the team (worker)', choices: MEMBER_ROLES },
@@ -53,10 +58,10 @@ export function addTeam(program: Command): void {
       .command('set')
       .description('change a team')
       .argument(...TEAM),
-    TEAM_FIELDS,
+    CHANGED_FIELDS,
   )
   does(set, async (cli, [name], options) =>
-    showTeam(cli, await cli.ask('change_team', { team_id: name, ...inputFrom(TEAM_FIELDS, options) })),
+    showTeam(cli, await cli.ask('change_team', { team_id: name, ...inputFrom(CHANGED_FIELDS, options) })),
   )
   addPausing(team)
   const remove = team
@@ -71,6 +76,7 @@ export function addTeam(program: Command): void {
   addMembers(team)
   addReservations(team)
   addTeamTasks(team)
+  addSpawns(team)
 }
 
 function addMembers(team: Command): void {

@@ -16,6 +16,8 @@ export type MemberRole = z.infer<typeof MemberRole>
 /** More members would not fit into the commit of a message to all. */
 export const MOST_MEMBERS = 60
 
+export const SPAWNING = ['ask', 'grant'] as const
+
 /** A standing group of agents and people, who write to each other and divide work. */
 export const Team = z.object({
   id: Id,
@@ -25,6 +27,12 @@ export const Team = z.object({
   max_members: z.number().int().min(1).max(MOST_MEMBERS).default(10).describe('how many agents it may have at once'),
   max_budget_usd: z.number().positive().max(100_000).nullable().default(null).describe('for all its members together'),
   paused: z.boolean().default(false).describe('nobody in it is woken'),
+  spawning: z
+    .enum(SPAWNING)
+    .default('ask')
+    .describe(
+      'what becomes of requests for more members. ask: a lead or a person grants them; grant: they are granted',
+    ),
   /**
    * Who is in it now. Adding a member writes this record, so that two with one name, or one too many, cannot be added
    * at the same time.
@@ -58,6 +66,11 @@ export const Member = z.object({
   session_id: Id.nullable().default(null).describe('its newest session'),
   generation: z.number().int().default(0).describe('how many sessions it had; only the newest may be live'),
   paused: z.boolean().default(false).describe('it is not woken'),
+  depth: z
+    .number()
+    .int()
+    .default(0)
+    .describe('0: a person added it; otherwise one more than the agent who asked for it'),
   wakes: z.array(Timestamp).default([]).describe('when mail woke it in the last hour'),
   held: z
     .object({ until: Timestamp.nullable(), text: z.string().max(MAX_REASON_CHARS) })

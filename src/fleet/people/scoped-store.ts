@@ -39,6 +39,7 @@ const SIGHT: Readonly<Record<Collection, Sight>> = {
   posts: 'project',
   checkpoints: 'project',
   reservations: 'project',
+  spawns: 'project',
   mail: 'project',
   deliveries: 'project',
   spending: 'project',

@@ -255,6 +255,7 @@ const OF_PROJECT = [
   'posts',
   'checkpoints',
   'reservations',
+  'spawns',
   'members',
 ] as const
 

@@ -24,9 +24,9 @@ export interface NewMember {
   charter: string
   labels: string[]
   swarm_id?: string
-  settings: Partial<
-    Pick<MissionSettings, 'agent' | 'model' | 'effort' | 'max_budget_usd' | 'tool_preset' | 'approvals'>
-  >
+  settings: Partial<MissionSettings>
+  /** How many agents stand between it and a person who added one. */
+  depth?: number
 }
 
 /** Adds an agent. It has a mission of its own, which waits for mail. */
@@ -58,7 +58,13 @@ export async function addMember(fleet: Fleet, ask: Ask, teamId: string, wanted: 
     })
     const member = Member.parse({
       ...{ id, team_id: teamId, project_id: project.id, handle: wanted.handle, role: wanted.role },
-      ...{ labels: wanted.labels, swarm_id: wanted.swarm_id ?? null, mission_id: mission.id, ...times },
+      ...{
+        labels: wanted.labels,
+        swarm_id: wanted.swarm_id ?? null,
+        mission_id: mission.id,
+        depth: wanted.depth,
+        ...times,
+      },
     })
     const joined = await joining(fleet, member, when)
     return { subject: id, ...joined, changes: [...joined.changes, put('missions', mission, 'absent')] }
@@ -123,7 +129,8 @@ export async function findPerson(fleet: Fleet, { roster }: Team, actor: string):
   return found.find(stored => stored?.value.person === actor)?.value
 }
 
-function freeHandle(name: string, { roster }: Team): string {
+/** The name, or the first free one that is like it. */
+export function freeHandle(name: string, { roster }: Team): string {
   const wish =
     name
       .replace(/[^A-Za-z0-9_-]+/g, '-')

@@ -87,7 +87,7 @@ export async function createTeam(fleet: Fleet, ask: Ask, projectRef: string, wan
   return current(fleet, 'teams', id)
 }
 
-type TeamChange = Partial<Pick<Team, 'description' | 'max_members' | 'max_budget_usd' | 'paused'>>
+type TeamChange = Partial<Pick<Team, 'description' | 'max_members' | 'max_budget_usd' | 'paused' | 'spawning'>>
 
 export async function changeTeam(fleet: Fleet, ask: Ask, id: string, change: TeamChange): Promise<Stored<Team>> {
   await oncePerKey(fleet, ask, async () => {

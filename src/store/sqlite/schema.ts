@@ -61,6 +61,9 @@ export const MIGRATIONS: readonly Migration[] = [
   countRecords,
   // Tasks of teams.
   renewIndexes,
+  // Requests for members.
+  createTables,
+  countRecords,
 ]
 
 export const tableOf = (collection: Collection): string => `records_${collection}`

@@ -3,7 +3,7 @@ import type { Scenario } from './scenario.ts'
 import { bridged, kept, looped, scheduled, staged } from './series.ts'
 import { asked, filled, spoken, taken, told } from './talk.ts'
 import { mailed } from './teams.ts'
-import { checkpointLoaded, reserved, swarmKilled } from './teamwork.ts'
+import { checkpointLoaded, reserved, spawned, swarmKilled } from './teamwork.ts'
 import { cancel, chain, conflict, counted, damaged, tidied, warmed } from './work.ts'
 
 export { sentBack } from './review.ts'
@@ -39,4 +39,5 @@ export const SCENARIOS: readonly Scenario[] = [
   swarmKilled,
   checkpointLoaded,
   reserved,
+  spawned,
 ]

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually, LAUNCHER, NODE, ROOT } from '../../kit/fleet.ts'
 import type { MailView, TeamView } from '../../kit/team.ts'
@@ -47,6 +48,39 @@ export const reserved: Scenario = {
     if ((await notes()).length !== 1) throw new Error(`${(await notes()).length} notes instead of 1`)
     const { reservations } = await fleet.call<{ reservations: object[] }>('team_reservations', {})
     if (reservations.length) throw new Error('a reservation outlived its session')
+    return []
+  },
+}
+
+export const spawned: Scenario = {
+  name: 'members that are asked for, one more than there is room for',
+  async play(world) {
+    const { fleet } = world
+    const journal = join(fleet.root, 'journal')
+    const project = await world.project()
+    const crew = { project_id: project.id, name: 'crew', max_members: 1 }
+    const team = await world.ask<TeamView>('POST', '/api/teams', crew)
+    const task = `'${NODE}' '${WORKER}' '${journal}'; echo done`
+    const show = () => fleet.call<TeamView>('get_team', { team_id: team.id })
+    const names = async () => (await show()).members.map(({ handle }) => handle).slice(1)
+    for (const handle of ['ada', 'bob'])
+      await world.ask('POST', '/api/spawns/now', { team_id: team.id, handle, prompt: task, agent: 'shell' })
+    const isIdle = async (handle: string) => {
+      const member = (await show()).members.find(each => each.handle === handle)
+      return member?.state === 'idle' && member.session_id !== null
+    }
+    await eventually('ada did her task', () => isIdle('ada'))
+    await world.ask('POST', '/api/workers/ada/dismiss', { team_id: team.id })
+    await eventually('bob came in her place', () => isIdle('bob'))
+    if ((await names()).join() !== 'bob') throw new Error(`the team has ${await names()}`)
+    const { requests } = await fleet.call<{ requests: { state: string }[] }>('spawn_status', {})
+    const open = requests.filter(({ state }) => state !== 'spawned')
+    if (open.length) throw new Error(`${open.length} of ${requests.length} requests are open`)
+    const acted = readFileSync(journal, 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map(line => JSON.parse(line).id)
+    if (new Set(acted).size !== 2) throw new Error(`${new Set(acted).size} tasks instead of 2`)
     return []
   },
 }

@@ -156,6 +156,9 @@ const WORDS: Record<Kind, Words | Deed> = {
   checkpoint_created: ({ from, to }) => `${text(from)} wrote a checkpoint for ${text(to)}`,
   checkpoint_decided: data => `${text(data.by)} ${text(data.decision)} a checkpoint`,
   checkpoint_loaded: did(data => named('Loaded a checkpoint for the next session', data.handle)),
+  spawn_requested: ({ from, role }) => `${text(from)} asked for another member: ${text(role)}`,
+  spawn_decided: did(data => named(`Decided about a request for another member of ${text(data.from)}`, data.decision)),
+  spawn_ended: data => named(`The request of ${text(data.from)} for another member`, data.state),
   reservation_made: data => named(`${text(data.handle)} is about to change`, data.file),
   reservation_ended: ({ handle, files }) =>
     `${text(handle)} no longer reserves ${Array.isArray(files) ? files.map(text).join(', ') : ''}`,

@@ -67,6 +67,8 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   blackboard_read: about('post_', 'team_'),
   checkpoint_list: about('checkpoint_', 'team_'),
   get_checkpoint: about('checkpoint_'),
+  spawn_status: about('spawn_', 'member_', 'team_', 'swarm_'),
+  team_workers: event => about('team_', 'member_', 'mail_', 'session_')(event) || moved(event),
   team_reservations: about('reservation_', 'member_', 'team_'),
   list_mail: about('mail_', 'team_'),
   get_mail: about('mail_'),
