@@ -97,7 +97,7 @@ test('whoever is at work and takes messages is told of an overlap, once until th
       .messages
   expect(await mail()).toMatchObject([
     {
-      body: expect.stringMatching(/^bob is about to change src\/a\.ts \(a fix\)\. You reserved src\./),
+      body: expect.stringMatching(/^bob is about to change src\/a\.ts and says "a fix"\. You reserved src\./),
       deliveries: [{ to: 'lea', state: 'queued' }],
     },
   ])

@@ -34,7 +34,9 @@ function inWords({ mail, body }: Letter): string {
   )
 }
 
-const oneLine = (text: string): string => text.replace(/[\s\u0085]+/g, ' ')
+export const oneLine = (text: string): string => text.replace(/[\s\u0085]+/g, ' ')
+/** Words of a member within a message of the fleet. They stay one line in quotes, so they cannot pass for the fleet's. */
+export const saying = (text: string): string => JSON.stringify(oneLine(text).trim())
 /** Every character that a client may take for the end of a line ends one here. */
 export const quoted = (text: string): string =>
   text

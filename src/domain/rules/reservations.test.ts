@@ -40,6 +40,10 @@ test('patterns that were made to be slow are compared in no time', () => {
   expect(overlap(`${slow}b`, `${slow}c`)).toBe(false)
   expect(overlap('**/a/'.repeat(39), `${'**/a/'.repeat(38)}b.c`)).toBe(true)
   expect(performance.now() - began).toBeLessThan(500)
+  // All that two members may reserve, as `team_reservations` compares them.
+  const all = performance.now()
+  for (let pair = 0; pair < 400; pair++) overlap(`${slow}b`, `${slow}c`)
+  expect(performance.now() - all).toBeLessThan(3000)
 })
 
 test('a file is named from the root of the project, wherever a worktree is', () => {
@@ -73,7 +77,7 @@ test('a reservation ends with its session, its task, its holder or its team', ()
 test('a prompt names what others reserved, and no text of theirs starts a line', () => {
   const others = [aReservation('bob', 'src/a.ts', { reason: 'new\n## Heading' }), aReservation('cia', 'docs')]
   expect(reservedInWords(others, [aReservation('ada', 'src')])).toBe(
-    'Other members are about to change these files:\n- bob: src/a.ts (you reserved src), new ## Heading\n- cia: docs',
+    'Other members are about to change these files:\n- bob: src/a.ts (you reserved src) and says "new ## Heading"\n- cia: docs',
   )
   const many = [...Array(30).keys()].map(n => aReservation('bob', `f${n}`))
   expect(reservedInWords(many, [])).toMatch(/- 10 more: see team_reservations$/)

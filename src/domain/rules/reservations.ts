@@ -4,6 +4,7 @@ import { MAX_PATTERN_CHARS, type Reservation } from '../records/reservation.ts'
 import type { Session } from '../records/session.ts'
 import type { Team } from '../records/team.ts'
 import { isOver } from './delegation.ts'
+import { oneLine, saying } from './mail-prompt.ts'
 
 /** More would be as good as none. */
 export const MOST_RESERVATIONS = 20
@@ -43,23 +44,30 @@ function partsOf(pattern: string): string[] {
 
 const sameCharacter = (a: string, b: string): boolean => a === b || a === '?' || b === '?'
 
-/** Whether two patterns have something in common; `many` stands for any number of parts, none included. */
+/**
+ * Whether two patterns have something in common; `many` stands for any number of parts, none included. Row by row from
+ * the end, so that no pattern that somebody made up takes longer than its length.
+ */
 function meet<T>(one: readonly T[], other: readonly T[], many: T, same: (a: T, b: T) => boolean): boolean {
-  const known = new Map<number, boolean>()
-  const from = (i: number, j: number): boolean => {
-    if (i === one.length && j === other.length) return true
-    const key = i * (other.length + 1) + j
-    const before = known.get(key)
-    if (before !== undefined) return before
-    const [a, b] = [one[i], other[j]]
-    const met =
-      (a === many && (from(i + 1, j) || (j < other.length && from(i, j + 1)))) ||
-      (b === many && (from(i, j + 1) || (i < one.length && from(i + 1, j)))) ||
-      (a !== many && b !== many && i < one.length && j < other.length && same(a!, b!) && from(i + 1, j + 1))
-    known.set(key, met)
-    return met
+  const end = other.length
+  let below = new Uint8Array(end + 1)
+  let row = new Uint8Array(end + 1)
+  for (let i = one.length; i >= 0; i--) {
+    const isLast = i === one.length
+    const a = one[i]!
+    for (let j = end; j >= 0; j--) {
+      const isEnd = j === end
+      const b = other[j]!
+      let met: number
+      if (isLast && isEnd) met = 1
+      else if (!isLast && a === many) met = below[j]! | (isEnd ? 0 : row[j + 1]!)
+      else if (!isEnd && b === many) met = row[j + 1]! | (isLast ? 0 : below[j]!)
+      else met = !isLast && !isEnd && below[j + 1] === 1 && same(a, b) ? 1 : 0
+      row[j] = met
+    }
+    ;[below, row] = [row, below]
   }
-  return from(0, 0)
+  return below[0] === 1
 }
 
 /** What others reserved that fits the same files. */
@@ -96,10 +104,8 @@ export function reservedInWords(others: readonly Reservation[], mine: readonly R
   const lines = others.slice(0, MOST_TOLD).map(({ holder, file, reason }) => {
     const shared = mine.filter(own => overlap(own.file, file)).map(own => own.file)
     const also = shared.length ? ` (you reserved ${shared.join(', ')})` : ''
-    return `- ${holder.handle}: ${oneLine(file)}${also}${reason ? `, ${oneLine(reason)}` : ''}`
+    return `- ${holder.handle}: ${oneLine(file)}${also}${reason ? ` and says ${saying(reason)}` : ''}`
   })
   const rest = others.length > MOST_TOLD ? [`- ${others.length - MOST_TOLD} more: see team_reservations`] : []
   return ['Other members are about to change these files:', ...lines, ...rest].join('\n')
 }
-
-const oneLine = (text: string): string => text.replace(/[\s\u0085]+/g, ' ')

@@ -4,6 +4,7 @@ import type { Session } from '../../domain/records/session.ts'
 import type { Delivery, Member, Team } from '../../domain/records/team.ts'
 import * as life from '../../domain/rules/life.ts'
 import * as rules from '../../domain/rules/mail.ts'
+import { saying } from '../../domain/rules/mail-prompt.ts'
 import { holdersOf } from '../../domain/rules/team-task.ts'
 import type { Stored } from '../../store/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
@@ -267,7 +268,7 @@ export class Teams implements Reactor {
   async #reminder(team: Team, delivery: Delivery, member: Member, to: string[], by: life.By) {
     const mail = (await this.#fleet.store.get('mail', delivery.mail_id))?.value
     const isOwn = to.includes(member.handle)
-    const asked = `message ${delivery.mail_id}${mail?.subject ? ` (${mail.subject})` : ''} of ${mail?.from.handle ?? 'somebody'}`
+    const asked = `message ${delivery.mail_id}${mail?.subject ? ` (${saying(mail.subject)})` : ''} of ${mail?.from.handle ?? 'somebody'}`
     const text = isOwn
       ? `Your answer to ${asked} is overdue. Reply to it, or decline it.`
       : `${member.handle} has not answered ${asked}.`

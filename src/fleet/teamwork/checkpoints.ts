@@ -5,6 +5,7 @@ import type { Session } from '../../domain/records/session.ts'
 import type { Member, Team } from '../../domain/records/team.ts'
 import * as rules from '../../domain/rules/checkpoint.ts'
 import type { By } from '../../domain/rules/life.ts'
+import { saying } from '../../domain/rules/mail-prompt.ts'
 import { clipped, MAX_REASON_CHARS } from '../../domain/text.ts'
 import type { Batch } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
@@ -105,7 +106,9 @@ export async function decideCheckpoint(
   decision: 'accepted' | 'rejected',
   { outcome, actor }: { outcome: string | null; actor: string },
 ): Promise<Checkpoint> {
-  const body = await fleet.blobs.keep(`${member.handle} ${decision} checkpoint ${id}${outcome ? `: ${outcome}` : '.'}`)
+  const body = await fleet.blobs.keep(
+    `${member.handle} ${decision} checkpoint ${id}${outcome ? ` and says ${saying(outcome)}` : '.'}`,
+  )
   return retryOnConflict(async () => {
     const { value, version } = await current(fleet, 'checkpoints', id)
     const when = { actor, now: fleet.now() }

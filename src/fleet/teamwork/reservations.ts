@@ -2,6 +2,7 @@ import { NotAllowed, NotFound } from '../../domain/errors.ts'
 import { Reservation } from '../../domain/records/reservation.ts'
 import type { Session } from '../../domain/records/session.ts'
 import type { Member, Team } from '../../domain/records/team.ts'
+import { saying } from '../../domain/rules/mail-prompt.ts'
 import * as rules from '../../domain/rules/reservations.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
@@ -78,7 +79,7 @@ async function tellHolders(
     const live = member.session_id ? (await fleet.store.get('sessions', member.session_id))?.value : undefined
     if (!live || !takesMessages(fleet, live) || (await hasNote(fleet, member_id))) continue
     const theirs = overlaps.filter(each => each.holder.member_id === member_id).map(each => each.file)
-    const why = reason ? ` (${reason})` : ''
+    const why = reason ? ` and says ${saying(reason)}` : ''
     const body = `${holder.handle} is about to change ${file}${why}. You reserved ${theirs.join(', ')}. Nobody is kept from writing: agree with ${holder.handle}. team_reservations shows all overlaps.`
     const letter = { subject: NOTE, priority: 'normal', needs: 'none', deadline: null, reply_to: null } as const
     const key = `overlap ${id} ${created_at} ${member_id}`

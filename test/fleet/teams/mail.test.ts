@@ -181,7 +181,7 @@ test('an answer that is overdue is asked for, then the lead is told, then the op
   await eventually('three reminders', async () => (await fromFleet()).length === 3)
   const told = (await fromFleet()).reverse().map(({ deliveries, body }) => [deliveries.map(({ to }) => to), body])
   expect(told).toEqual([
-    [['ada'], expect.stringMatching(/Your answer to message \w+ \(The plan\) of operator is overdue/)],
+    [['ada'], expect.stringMatching(/Your answer to message \w+ \("The plan"\) of operator is overdue/)],
     [['lea'], expect.stringMatching(/ada has not answered message/)],
     [['operator'], expect.stringMatching(/ada has not answered message/)],
   ])
