@@ -1,10 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest'
+import type { AuditEntry } from '../domain/records/audit.ts'
 import type { Grant } from '../domain/records/principal.ts'
-import { addPrincipal } from '../fleet/people/principals.ts'
+import { addPrincipal, lookUpPrincipal } from '../fleet/people/principals.ts'
 import { makeToken } from '../fleet/people/tokens.ts'
 import { askAsPlugin } from '../operations/ask.ts'
 import { OPERATIONS } from '../operations/index.ts'
 import { FOREIGN, fill, OWN } from '../operations/two-projects.testkit.ts'
+import { deviceUrl } from '../platform/tokens.ts'
+import { aBrowser, tokenIn } from './browser.testkit.ts'
 import { mcpClient } from './mcp/client.testkit.ts'
 import { outside } from './mcp/outside.ts'
 import { aServer } from './server.testkit.ts'
@@ -87,6 +90,32 @@ test('a command and a refusal have who, how, from where, what and how it went; n
   expect(JSON.stringify(seen)).not.toContain('my-secret')
   // Looking at things is nobody's business.
   expect(find('list_audit')).toBeUndefined()
+})
+
+test('who signs in and out, exchanges a credential or lets a terminal in has an entry for it', async () => {
+  const { fleet, url, enter, ask, entries } = await aTeam()
+  const ada = await enter('Ada', { role: 'worker', project_id: OWN })
+  const { id, epoch } = (await lookUpPrincipal(fleet, 'Ada')).value
+  const link = { id: 'link1', name: '', expiresMs: Date.now() + 60_000, principal: { id, epoch } }
+  const { browser } = await aBrowser(url, tokenIn(await deviceUrl(fleet.keys, url, link)))
+  await ask(ada, 'POST', '/auth', { handle: 'scout', teamName: OWN, agentType: 'worker' })
+  await ask(ada, 'POST', '/auth', { handle: 'scout', teamName: OWN, agentType: 'team-lead' })
+  const { user_code } = (await ask(ada, 'POST', '/auth/device', { client_name: 'laptop' })).json
+  await browser.ask('POST', '/auth/device/decide', { body: { user_code, allow: true } })
+  await browser.ask('POST', '/sign-out')
+  const found: AuditEntry[] = await entries()
+  const by = { kind: 'person', id, name: 'Ada' }
+  const told = found.map(({ operation, principal, way, address, outcome, touched }) => {
+    expect([principal, address]).toEqual([by, '127.0.0.1'])
+    return [operation, way, outcome, touched.map(each => each.split('/')[0]).join()]
+  })
+  expect(told.toSorted()).toEqual([
+    ['decide_terminal', 'page', 'done', ''],
+    ['exchange_token', 'rest', 'done', 'tokens'],
+    ['exchange_token', 'rest', 'refused', ''],
+    ['sign_in', 'page', 'done', 'devices'],
+    ['sign_out', 'page', 'done', 'devices'],
+  ])
 })
 
 test('filters, pages, and a cursor of somebody else', async () => {

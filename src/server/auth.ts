@@ -38,7 +38,7 @@ export async function whoAsks(fleet: Fleet, proofs: Proofs, request: FastifyRequ
 }
 
 /** Whose browser it is. */
-async function callerWith(fleet: Fleet, deviceId: string): Promise<Caller> {
+export async function callerWith(fleet: Fleet, deviceId: string): Promise<Caller> {
   const device = (await current(fleet, 'devices', deviceId)).value
   if (device.principal_id === null) return { kind: 'owner', device: deviceId }
   const principal = (await fleet.store.get('principals', device.principal_id))?.value

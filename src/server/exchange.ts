@@ -18,6 +18,7 @@ import { covers, ROLE_PERMISSIONS } from '../operations/roles.ts'
 import { deviceOf } from '../platform/tokens.ts'
 import { callerOf, namedIn } from './auth.ts'
 import type { Limits } from './limits.ts'
+import { auditedRequest } from './signing-in.ts'
 
 /** What clients of claude-fleet send. */
 const Asked = z.object({
@@ -31,8 +32,14 @@ export function addExchange(app: FastifyInstance, { fleet, limits }: { fleet: Fl
   app.get('/.well-known/jwks.json', { config: { open: true } }, () => publishedKeys(fleet))
   app.post('/auth', { config: { open: true } }, async (request, reply) => {
     const { caller, invitation } = await credentialIn(fleet, limits, request)
+    return auditedRequest('exchange_token', { fleet, caller, request }, {}, async seen =>
+      reply.send(await exchanged(seen, caller, invitation, request.body)),
+    )
+  })
+
+  async function exchanged(fleet: Fleet, caller: Caller, invitation: string | undefined, body: unknown) {
     limits.requireExchange(caller)
-    const { handle, agentType, teamName } = parsed(request.body)
+    const { handle, agentType, teamName } = parsed(body)
     const role = AGENT_TYPES.find(each => each === agentType)
     if (!role)
       throw new InvalidInput('agentType', `is not known here: ${agentType}`, {
@@ -52,8 +59,8 @@ export function addExchange(app: FastifyInstance, { fleet, limits }: { fleet: Fl
       expires_at: endOf(fleet, caller),
     })
     const told = { uid: principal.id, handle, teamName: name, agentType }
-    return reply.send({ ...told, token: jwt, expires_at: record.expires_at })
-  })
+    return { ...told, token: jwt, expires_at: record.expires_at }
+  }
 }
 
 /** What clients of claude-fleet call a team: a team, or a project and whatever is in it. */

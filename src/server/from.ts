@@ -2,6 +2,9 @@ import type { FastifyRequest } from 'fastify'
 import type { From } from '../operations/operation.ts'
 import { TERMINAL_AGENT } from '../operations/wire.ts'
 
+/** A browser signs in, so it has proved nothing yet. */
+export const fromPage = ({ ip }: Pick<FastifyRequest, 'ip'>): From => ({ way: 'page', address: ip })
+
 /** From where a request comes. That it is a terminal is what its program says. */
 export function fromOf({ asker, ip, headers, routeOptions }: FastifyRequest): From {
   if (asker?.by === 'proof') return { way: 'page', address: ip }

@@ -18,6 +18,7 @@ import type { Limits } from './limits.ts'
 import type { Log } from './log.ts'
 import type { Proofs } from './proof.ts'
 import { addProvider, PROVIDER_PAGE, requirePasswords, waysIn } from './provider.ts'
+import { auditedRequest, noteSignIn } from './signing-in.ts'
 
 // Beside this file in the sources, or beside the bundle in dist.
 const FOLDER = join(import.meta.dirname, 'pages')
@@ -87,7 +88,7 @@ export function addPages(app: FastifyInstance, { fleet, proofs, limits, log }: P
 
 function addSignIn(app: FastifyInstance, { fleet, proofs, limits, log }: Parts): void {
   const signedOut = signInPage(fleet, proofs)
-  const leave = async (device: string) => signOutDevice(fleet, await signOutBy(fleet, device), device)
+  const leave = async (device: string, by = fleet) => signOutDevice(by, await signOutBy(by, device), device)
   addProvider(app, { fleet, proofs, limits, log, leave })
   app.get(PROVIDER_PAGE, OPEN_PAGE, async (_, reply) => reply.type(HTML).send(signedOut('')))
   // Opening it does not use up the link: its page sends the link's token together with the key it made.
@@ -120,13 +121,16 @@ function addSignIn(app: FastifyInstance, { fleet, proofs, limits, log }: Parts):
       })
     }
     if (before) await leave(before.device)
+    await noteSignIn(fleet, request, admitted.device)
     return reply.send(admitted)
   })
   app.post('/sign-out', async (request, reply) => {
     const { caller } = request.asker!
     const [device, token] = [deviceOf(caller), tokenOf(caller)]
-    if (device) await leave(device)
-    if (token) await revokeToken(fleet, { operation: 'revoke_token', actor: actorNamed(caller) }, token)
+    await auditedRequest('sign_out', { fleet, caller, request }, { device_id: device, token_id: token }, async seen => {
+      if (device) await leave(device, seen)
+      if (token) await revokeToken(seen, { operation: 'revoke_token', actor: actorNamed(caller) }, token)
+    })
     return reply.code(204).send()
   })
 }

@@ -8,6 +8,7 @@ import type { Limits } from './limits.ts'
 import type { Log } from './log.ts'
 import { requireOrigin } from './origin.ts'
 import { isSignedWith, type Proofs } from './proof.ts'
+import { noteSignIn } from './signing-in.ts'
 
 const OPEN = { config: { open: true } }
 /** Where the provider sends browsers back to. It is registered there. */
@@ -60,6 +61,7 @@ export function addProvider(app: FastifyInstance, { fleet, proofs, limits, log, 
     const { 'user-agent': userAgent = '' } = request.headers
     const device = await admitBrowser(fleet, principal, { key: finished.key, userAgent, via: 'provider' })
     if (before) await leave(before.device)
+    await noteSignIn(fleet, request, device.id)
     return reply.send({ device: device.id })
   })
 }

@@ -16,6 +16,7 @@ import type { Caller } from '../operations/operation.ts'
 import { safeLine } from '../platform/safe-text.ts'
 import type { Limits } from './limits.ts'
 import { isLoopback } from './origin.ts'
+import { auditedRequest } from './signing-in.ts'
 
 const OPEN = { config: { open: true } }
 const NAME_CHARS = 60
@@ -75,8 +76,10 @@ export function addTerminals(app: FastifyInstance, { fleet, limits }: { fleet: F
     limits.requireCodeTry(caller)
     const { allow } = (request.body ?? {}) as { allow?: unknown }
     if (typeof allow !== 'boolean') throw new InvalidInput('allow', 'must be true or false')
-    const decision = allow ? await allowedBy(fleet, caller) : 'denied'
-    if (!requests.decide(textIn(request, 'user_code'), decision, now())) throw unknownCode()
+    await auditedRequest('decide_terminal', { fleet, caller, request }, {}, async () => {
+      const decision = allow ? await allowedBy(fleet, caller) : 'denied'
+      if (!requests.decide(textIn(request, 'user_code'), decision, now())) throw unknownCode()
+    })
     return reply.send({ allowed: allow })
   })
 }
