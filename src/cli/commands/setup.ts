@@ -12,7 +12,7 @@ export function addSetup(program: Command): void {
     .option('-y, --yes', 'write without asking')
   setup.addHelpText(
     'after',
-    '\nThe agent may then do with fleet whatever you may. It adds one rule to the settings of\neach client and keeps everything else. fleet mcp install --allow does it for MCP tools.',
+    '\nThe agent may then do with fleet whatever you may. It adds one rule to the\nsettings of each client and keeps everything else. fleet mcp install --allow\ndoes it for MCP tools.',
   )
   does(setup, async (cli, clients, options) => {
     const { setUp } = await import('../setup.ts')
