@@ -80,6 +80,8 @@ async function toSqlite(home: Home, env: NodeJS.ProcessEnv, from: string | true)
   })
   // A file that is there while the records are in PostgreSQL is older than they are.
   const aside = putAside(home)
+  // The reading left them there, without content.
+  for (const beside of ['-shm', '-wal']) rmSync(`${half}${beside}`, { force: true })
   renameSync(half, home.storeFile)
   writeFileSync(`${home.storeFile}.made`, `${new Date().toISOString()}\n`, { mode: 0o600 })
   rmSync(join(home.path, STORE_MEMORY), { force: true })

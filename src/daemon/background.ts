@@ -37,7 +37,7 @@ export async function startInBackground(
     const isUp = () => running?.pid !== child.pid || lastWords(log, before).includes(UP)
     while (running && !isUp() && !gone()) await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))
     if (!running || !isUp())
-      throw new Unfit(`The server did not start. ${lastWords(log, before)}`.trim(), {
+      throw new Unfit(`The server did not start. ${lastWords(log, before).replaceAll(/^fleet: /gm, '')}`.trim(), {
         try: `See ${logFile}, or start it in the foreground: fleet up`,
       })
     where.note(`Started the fleet in the background at ${running.url} (stop it with fleet down).`)

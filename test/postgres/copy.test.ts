@@ -80,6 +80,7 @@ describe.skipIf(!SHARED)(`a home moves to postgresql and back${SHARED ? '' : ` (
     await fleet.stop()
 
     await json(fleet, 'store', 'copy', '--from')
+    expect(readdirSync(home).filter(name => name.includes('being-copied'))).toEqual([])
     expect(existsSync(join(home, 'store.json'))).toBe(false)
     expect(await missions()).toEqual(there)
     expect(await ok(fleet, 'doctor')).toMatch(/SQLite opens, is up to date and has no errors/)

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { ClientConfig } from 'pg'
 import { InvalidInput, Unfit } from '../../domain/errors.ts'
+import { passwordFromFile } from './pgpass.ts'
 
 /** How the store reaches a PostgreSQL server. */
 export interface PostgresSettings {
@@ -47,7 +48,8 @@ export function addressOf(settings: PostgresSettings): Address {
   const host = said('host') ?? (decodeURIComponent(url.hostname).replace(/^\[|\]$/g, '') || 'localhost')
   const port = wholeNumber('port', said('port') ?? (url.port || '5432'), 1, 65_535)
   const user = said('user') ?? (decodeURIComponent(url.username) || undefined)
-  const password = said('password') ?? (decodeURIComponent(url.password) || undefined)
+  const given = said('password') ?? (decodeURIComponent(url.password) || process.env.PGPASSWORD)
+  const password = given || (passwordFromFile(process.env) as ClientConfig['password'])
   const database = decodeURIComponent(url.pathname.slice(1)) || user
   if (!database) throw wrong('it names no database', 'postgresql://user@host:5432/database')
   const schema = settings.schema ?? said('schema') ?? DEFAULT_SCHEMA

@@ -318,7 +318,7 @@ describe.skipIf(!SHARED)(`the postgresql engine${SHARED ? '' : ` (${WHY_SKIPPED}
       ['postgresql://fleet:s3cret@127.0.0.1:1/x?sslmode=verify-full&sslrootcert=/none', /sslrootcert.*cannot be read/],
       [SHARED!.replace('fleet@', 'fleet:s3cret@').replace('/postgres', '/nothing'), /no such database/],
       [`${SHARED!.replace('fleet@', 'fleet:s3cret@')}?sslmode=require`, /does not speak TLS/],
-      [SHARED!.replace('fleet@', 'nobody:s3cret@'), /lets this user not in/],
+      [SHARED!.replace('fleet@', 'nobody:s3cret@'), /does not let this user in/],
     ] as const) {
       writeFileSync(file, `${url}\n`)
       for (const given of [url, `file:${file}`]) {

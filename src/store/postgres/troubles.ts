@@ -45,8 +45,8 @@ export function explained(error: unknown, { words }: Pick<Address, 'words'>): un
     )
   if (code.startsWith('28') || /SCRAM|no password supplied|password must be a string/.test(said))
     return unfit(
-      `PostgreSQL lets this user not in, or the password is wrong: ${words}.`,
-      'Check the user and the password in the address, PGPASSWORD or ~/.pgpass.',
+      `PostgreSQL does not let this user in, or the password is wrong: ${words}.`,
+      'Check the user and the password in the address, PGPASSWORD or ~/.pgpass, which only you may read (chmod 600).',
     )
   if (code === '3D000') return unfit(`There is no such database: ${words}.`, 'Create it: createdb <name>')
   if (code === '42501')
@@ -69,7 +69,7 @@ export function explained(error: unknown, { words }: Pick<Address, 'words'>): un
     })
   if (wasRefused(error)) return error
   return new Unavailable(`PostgreSQL does not answer: ${words}${reasonOf(code, said)}.`, {
-    try: 'Check that it runs and can be reached. What you asked for may have been written: look before you ask again.',
+    try: 'Check that it runs and can be reached. If you asked for a change, it may have been written: look before you ask again.',
     cause: error,
   })
 }
