@@ -46,9 +46,11 @@ export default function Account() {
         />
       </Section>
       {me.kind === 'person' && (
-        <Text as="p" size="2">
-          <Link href="/settings/notifications">Notifications</Link>: how to notify you while this page is closed.
-        </Text>
+        <Section title="Notifications">
+          <Text as="p" size="2">
+            <Link href="/settings/notifications">Choose</Link> what you are told, and how.
+          </Text>
+        </Section>
       )}
       {me.kind === 'person' && <Password />}
       {!isOwner && <Tokens />}
@@ -87,7 +89,7 @@ function Password() {
             required
           />
           <TextInput
-            label="Password until now"
+            label="Current password"
             hint="If you have one."
             type="password"
             value={current}
