@@ -8,7 +8,7 @@ export const EXIT_HELP = `Exit codes:
   1    failed
   2    usage error
   3    a mission waits for you
-  4    not found, or in the wrong state
+  4    not found, not allowed, or in the wrong state
   5    the server cannot be reached
   130  cancelled`
 

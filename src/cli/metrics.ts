@@ -26,6 +26,8 @@ export async function showMetrics(cli: Cli, all: boolean): Promise<undefined> {
     ],
     shown.flatMap(metric => rowsOf(metric, all)),
   )
+  if (shown.some(({ type }) => type === 'histogram'))
+    terminal.note('2 × 0.5 s means: measured twice, and half a second on average.')
   if (!all) terminal.note('Labels with the value 0 are left out; --all shows them.')
 }
 

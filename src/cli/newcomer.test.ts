@@ -44,3 +44,27 @@ test('a refused field is named as people know it, and for programs as in the API
     message: 'team_id: is missing: there is no team yet',
   })
 })
+
+test('one worktree is one, a status is said once, and what was read is not missing', async () => {
+  const worktree = { mission_id: null, project_id: 'p', path: '/w', state: 'warm', bytes: 0, repository_bytes: 0 }
+  const listed = { worktrees: [{ ...worktree, created_at: new Date().toISOString() }], bytes: 0 }
+  const { out } = await fleet(['worktree', 'list'], { answers: { list_worktrees: listed } })
+  expect(out).toContain('1 worktree, ')
+
+  const landing = {
+    id: 'abcdefgh1234',
+    title: 'Build',
+    status: 'landing',
+    status_reason: null,
+    waits_for: [],
+    warnings: [],
+  }
+  const landed = await fleet(['land', 'abc', '--commit', 'c0ffee'], { answers: { land_mission: landing } })
+  expect(landed.out).toBe('Mission abcdef "Build": landing\n')
+
+  const answers = { blackboard_read: { posts: [] } }
+  expect((await fleet(['blackboard', 'read'], { answers })).err).toBe('There is nothing on the blackboard.\n')
+  expect((await fleet(['blackboard', 'read', '--unread'], { answers })).err).toBe(
+    'You have read everything on the blackboard.\n',
+  )
+})

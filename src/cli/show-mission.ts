@@ -9,7 +9,7 @@ import { safeLine } from '../platform/safe-text.ts'
 import type { Cli } from './command.ts'
 import { EXIT } from './exit.ts'
 import { namesIn } from './names.ts'
-import { ago, because, duration, inStatusColour, named, standing } from './show.ts'
+import { ago, because, counted, duration, inStatusColour, named, standing } from './show.ts'
 import { checkLines } from './show-checks.ts'
 import type { Column } from './table.ts'
 
@@ -58,7 +58,9 @@ async function projectNames(cli: Cli, missions: MissionView[]): Promise<Map<stri
 export async function tellMission({ terminal }: Cli, mission: MissionView, verb?: string): Promise<void> {
   if (terminal.json) return terminal.data(mission)
   const state = mission.cancelling ? 'being cancelled' : mission.undoing ? 'being undone' : standing(mission)
-  const why = because(mission)
+  const reason = because(mission)
+  // Some reasons only say the status again.
+  const why = reason === state ? '' : reason
   terminal.print(
     `${verb ? `${verb} mission` : 'Mission'} ${named(mission)}: ${inStatusColour(terminal, mission.status, state)}${why ? terminal.foreign(` (${why})`) : ''}`,
   )
@@ -185,8 +187,6 @@ async function noted(cli: Cli, mission_id: string): Promise<string[]> {
   ]
   return kinds.flatMap(([kind, what]) => (what ? [`${what}: fleet task ${shortId(mission_id)} ${kind}`] : []))
 }
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
 const HELD_WORDS: Record<string, string> = {
   agent: 'agent',

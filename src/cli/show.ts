@@ -63,3 +63,8 @@ export const windowsInWords = (windows: readonly ProviderWindow[], now: string):
   windows
     .filter(({ resets_at }) => resets_at === null || resets_at > now)
     .map(each => `${each.name} ${each.used_percent} % used${each.resets_at ? ` until ${each.resets_at}` : ''}`)
+
+/** When something ends, to the minute. */
+export const untilInWords = (at: string): string => `${at.slice(0, 16).replace('T', ' ')} UTC`
+
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`

@@ -9,7 +9,7 @@ import type { MissionView, SessionView } from '../operations/views.ts'
 import type { Cli } from './command.ts'
 import { EXIT } from './exit.ts'
 import { namedServer } from './server.ts'
-import { ago, duration, size, windowsInWords } from './show.ts'
+import { ago, counted, duration, size, windowsInWords } from './show.ts'
 
 interface Status {
   version: string
@@ -158,7 +158,7 @@ async function sayNext({ terminal, where }: Cli, { missions, needs_you, live_ses
 }
 
 function diskInWords({ measured_at, ...disk }: Status['disk']): string {
-  const free = `${size(disk.free_bytes)} free, ${disk.worktrees} worktrees`
+  const free = `${size(disk.free_bytes)} free, ${counted(disk.worktrees, 'worktree')}`
   if (!measured_at) return free
   const warm = disk.warm ? [`${disk.warm} warm (${size(disk.warm_bytes)})`] : []
   const age = Date.now() - Date.parse(measured_at)

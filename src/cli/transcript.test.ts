@@ -41,6 +41,15 @@ test('a tool is shown when it is used, when more is known of it, when it has to 
   ])
 })
 
+test('a tool is shown by its file or command; whoever has to allow it sees all of its input', () => {
+  const input = { file_path: 'a.js', old_string: 'x', new_string: 'y' }
+  const asked = event({ type: 'permission', id: 'p', tool: 'Edit', input, call: '1', denied: false })
+  expect(shownOf(call({ name: 'Edit', input }), asked)).toEqual([
+    '▸ Edit a.js',
+    `Asks to use: Edit ${JSON.stringify(input)}`,
+  ])
+})
+
 test('lines of a program are shown once each, and notes in the words of the page', () => {
   const raw = (text: string, stream = 'stdout') => event({ type: 'raw', text, stream })
   const notes = [

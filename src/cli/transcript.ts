@@ -7,6 +7,7 @@ import {
   type TextBlock,
   type ToolBlock,
 } from '../domain/rules/conversation.ts'
+import { subject } from '../domain/rules/doing.ts'
 import { cut } from '../platform/safe-text.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -94,11 +95,9 @@ function toolLine(terminal: Terminal, tool: ToolBlock, before: ToolBlock | undef
     return terminal.paint('yellow', `${what}: ${terminal.foreign(`${name} ${summary(input)}`)}`)
   }
   if (result) return result.failed ? terminal.paint('red', `  ✗ ${terminal.foreign(firstLine(result.output))}`) : ''
-  if (before?.name === name && summary(before.input) === summary(input)) return ''
-  return (
-    terminal.paint('cyan', `▸ ${terminal.foreign(name)}`) +
-    terminal.paint('dim', ` ${terminal.foreign(summary(input))}`)
-  )
+  const about = gist(input)
+  if (before?.name === name && gist(before.input) === about) return ''
+  return terminal.paint('cyan', `▸ ${terminal.foreign(name)}`) + terminal.paint('dim', ` ${terminal.foreign(about)}`)
 }
 
 function noteLine(terminal: Terminal, { tone, text }: NoteBlock): string {
@@ -116,6 +115,9 @@ function noteLine(terminal: Terminal, { tone, text }: NoteBlock): string {
 
 const dim = (terminal: Terminal, text: string): string => terminal.paint('dim', terminal.foreign(text.trimEnd()))
 const firstLine = (text: string): string => text.trim().split('\n', 1)[0] ?? ''
+
+/** What a tool is about. Whoever has to allow it sees all of its input instead. */
+const gist = (input: unknown): string => summary(subject(input) || input)
 
 /** The input of a tool on one line: a single text as it is, anything else as JSON. */
 function summary(input: unknown): string {

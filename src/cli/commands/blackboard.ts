@@ -55,7 +55,11 @@ export function addBlackboard(program: Command): void {
   does(addFields(read, READING), async (cli, _, options) => {
     const input = inputFrom(READING, options)
     const answer = await cli.ask<Answer<'blackboard_read'>>('blackboard_read', input)
-    showPosts(cli, answer)
+    showPosts(
+      cli,
+      answer,
+      options.unread ? 'You have read everything on the blackboard.' : 'There is nothing on the blackboard.',
+    )
     if (options.mark && answer.posts.length)
       await cli.ask('blackboard_mark_read', {
         ...(input.team_id !== undefined && { team_id: input.team_id }),
@@ -76,9 +80,9 @@ export function addBlackboard(program: Command): void {
   })
 }
 
-function showPosts({ terminal }: Cli, answer: Answer<'blackboard_read'>): undefined {
+function showPosts({ terminal }: Cli, answer: Answer<'blackboard_read'>, nothing: string): undefined {
   if (terminal.json) return void terminal.data(answer)
-  if (!answer.posts.length) return void terminal.note('There is nothing on the blackboard.')
+  if (!answer.posts.length) return void terminal.note(nothing)
   for (const { id, from, target, message_type, priority, payload, read, created_at } of answer.posts) {
     const to = target ? ` → ${terminal.foreign(target.handle)}` : ''
     const urgency = priority === 'normal' ? '' : `, ${priority}`

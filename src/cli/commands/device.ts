@@ -4,7 +4,7 @@ import { shortId } from '../../domain/ids.ts'
 import type { devices } from '../../operations/devices.ts'
 import { type Cli, does } from '../command.ts'
 import { EXIT } from '../exit.ts'
-import { ago } from '../show.ts'
+import { ago, untilInWords } from '../show.ts'
 
 type Answer<N extends (typeof devices)[number]['name']> = z.infer<
   Extract<(typeof devices)[number], { name: N }>['output']
@@ -41,7 +41,7 @@ async function letIn(cli: Cli, wish: object): Promise<number | undefined> {
   }
   terminal.print(answer.link.qr.text)
   terminal.print(answer.link.url)
-  terminal.note(`It works once, until ${answer.link.expires_at}.`)
+  terminal.note(`It works once, until ${untilInWords(answer.link.expires_at)}.`)
   if (!answer.link.encrypted)
     terminal.note('The connection is not encrypted. Use it only inside a VPN such as WireGuard or Tailscale.')
   const others = answer.addresses.filter(address => !answer.link!.url.startsWith(`${address}/`))

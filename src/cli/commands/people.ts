@@ -7,7 +7,7 @@ import { type Grant, ROLES, type Role } from '../../domain/records/principal.ts'
 import type { people } from '../../operations/people.ts'
 import { type Cli, does } from '../command.ts'
 import { namedServer } from '../server.ts'
-import { ago } from '../show.ts'
+import { ago, untilInWords } from '../show.ts'
 
 type Answer<N extends (typeof people)[number]['name']> = z.infer<
   Extract<(typeof people)[number], { name: N }>['output']
@@ -186,7 +186,9 @@ async function invitePerson(cli: Cli, name: string, roles: string[] | undefined)
     if (!answer.invitation)
       return cli.terminal.note(`${name} was added. Start the server for a link: fleet up --detach, then this again.`)
     cli.terminal.print(answer.invitation.url)
-    cli.terminal.note(`Send this link to ${answer.person.name}. It works once, until ${answer.invitation.expires_at}.`)
+    cli.terminal.note(
+      `Send this link to ${answer.person.name}. It works once, until ${untilInWords(answer.invitation.expires_at)}.`,
+    )
     if (/^https?:\/\/(127\.|localhost|\[::1\])/.test(answer.invitation.url))
       cli.terminal.note('It leads to this machine only. For other machines, start the server with --host and TLS.')
   })

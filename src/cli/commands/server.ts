@@ -40,7 +40,7 @@ export function addServer(program: Command): void {
     if (options.store) cli.where.env = await withStore(cli.where.env, options.store as string, cli.terminal.streams.cwd)
     const running = await answeringServer(home)
     if (running && !options.intoLog)
-      return tellUp(cli, home, running, argumentsFrom(options, cli.terminal.streams.cwd).length > 0)
+      return tellUp(cli, home, running, !!options.store || argumentsFrom(options, cli.terminal.streams.cwd).length > 0)
     return options.detach ? startDetached(cli, home, options) : startHere(cli, home, options)
   })
 

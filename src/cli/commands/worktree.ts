@@ -4,7 +4,7 @@ import { shortId } from '../../domain/ids.ts'
 import type { ListedWorktree } from '../../operations/worktrees.ts'
 import { type Cli, does } from '../command.ts'
 import { projectRef } from '../project-here.ts'
-import { ago, size } from '../show.ts'
+import { ago, counted, size } from '../show.ts'
 import type { Detail } from '../show-mission.ts'
 import type { Cleaned } from './upkeep.ts'
 
@@ -51,7 +51,7 @@ async function listAll(cli: Cli, project: string | undefined): Promise<undefined
     ],
     answer.worktrees,
   )
-  terminal.print(`${answer.worktrees.length} worktrees, ${size(answer.bytes)}.`)
+  terminal.print(`${counted(answer.worktrees.length, 'worktree')}, ${size(answer.bytes)}.`)
 }
 
 async function removeOf(cli: Cli, mission: string): Promise<undefined> {

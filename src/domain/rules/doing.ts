@@ -28,7 +28,8 @@ function of(block: Block): string | null {
   }
 }
 
-function subject(input: unknown): string {
+/** The field that people know a tool by: its command, its file, its address. */
+export function subject(input: unknown): string {
   if (typeof input === 'string') return input
   if (typeof input !== 'object' || input === null) return ''
   const field = KNOWN.find(each => typeof (input as Record<string, unknown>)[each] === 'string')

@@ -63,6 +63,18 @@ test('what later work changed again is not undone, and the mission says which fi
   expect([await repo.tip(), (await told()).at(-1)]).toEqual([tip, 'undo_failed m1'])
 })
 
+test('an undo without which checks fail says which, and what else there is', async () => {
+  const shop = await landed({ 'new.txt': 'new\n' })
+  await shop.change('projects', 'p1', { checks: [{ name: 'looks', command: 'test -e new.txt', timeout_seconds: 60 }] })
+  const { landed: landing } = await shop.mission()
+  await undoMission(shop.fleet, 'm1', signal)
+  expect((await shop.mission()).status_reason).toEqual({
+    code: 'checks_failed',
+    text: 'Checks fail without it. The check looks failed on the merged tree.',
+    try: `To take it back all the same: git revert ${landing?.commit}`,
+  })
+})
+
 test('what somebody has taken back already is told', async () => {
   const { fleet, repo, mission } = await landed({ 'new.txt': 'new\n' })
   const { landed: landing } = await mission()

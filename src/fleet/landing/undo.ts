@@ -58,7 +58,11 @@ function undoRound(fleet: Fleet, work: Work, landed: Landing): Round {
     async judge(failure) {
       if (signal.aborted) return undefined
       if (!failure) return {}
-      await fail(fleet, work, { code: 'checks_failed', text: `Without it, ${failure.text}` })
+      await fail(fleet, work, {
+        code: 'checks_failed',
+        text: `Checks fail without it. ${failure.text}`,
+        try: `To take it back all the same: git revert ${landed.commit}`,
+      })
     },
     note: commit => noteUndo(fleet, mission.id, commit),
   }
