@@ -9,7 +9,10 @@ const setOf = ({ mcp }: (typeof OPERATIONS)[number]) => (typeof mcp === 'object'
 const OF_TEAMS = OPERATIONS.filter(operation => setOf(operation) === 'teams' && operation.agentMay)
 
 /** Fields of which one is required. */
-const ONE_OF: Record<string, object> = { blackboard_archive: { post_ids: ['sample'] } }
+const ONE_OF: Record<string, object> = {
+  blackboard_archive: { post_ids: ['sample'] },
+  list_mail: { between: ['sample', 'sample'] },
+}
 
 /** Something of the right shape for each required field. */
 function sampleOf({ required = [], properties = {} }: JsonSchema): Record<string, unknown> {

@@ -122,13 +122,18 @@ describe('on every operation', () => {
     const running = await aWatchedServer()
     const token = await running.session('running')
     const own = { mission_id: 'mission-of-it', session_id: 'session-running', project_id: 'project-of-it' }
+    // What an agent may ask of them, and nothing else.
+    const ASKED: Record<string, string> = {
+      read_past_reports: `?mission_id=${own.mission_id}`,
+      list_mail: '?between=ada&between=bob',
+    }
     const forAgents = OPERATIONS.filter(operation => operation.agentMay && operation.http.startsWith('GET'))
     for (const operation of forAgents) {
       const { method, path } = routeOf(operation)
       await running.ask(
         method,
         path.replace(/:(\w+)/g, (_, field: keyof typeof own) => own[field]) +
-          (operation.name === 'read_past_reports' ? `?mission_id=${own.mission_id}` : ''),
+          (ASKED[operation.name] ?? ''),
         { token },
       )
     }

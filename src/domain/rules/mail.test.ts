@@ -37,7 +37,7 @@ describe('who gets a message', () => {
     expect(to('bob', '@bob', 'BOB')).toEqual(['bob'])
     expect(to('@worker')).toEqual(['bob', 'Cleo'])
     expect(to('@all', 'cleo')).toEqual(['bob', 'Cleo'])
-    expect(rules.recipientsOf(['@lead'], team, 'id-bob').map(({ handle }) => handle)).toEqual(['ada'])
+    expect(rules.recipientsOf(['@team-lead'], team, 'id-bob').map(({ handle }) => handle)).toEqual(['ada'])
   })
 
   test('nobody is refused with the nearest names', () => {

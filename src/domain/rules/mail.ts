@@ -26,7 +26,7 @@ export function recipientsOf(to: readonly string[], members: readonly Member[], 
 }
 
 /** What an address with an @ means that is no name. */
-const GROUPS: readonly string[] = ['all', 'lead', ...MEMBER_ROLES]
+const GROUPS: readonly string[] = ['all', ...MEMBER_ROLES]
 
 export const isGroup = (address: string): boolean =>
   address.startsWith('@') && GROUPS.includes(address.slice(1).toLowerCase())
@@ -41,7 +41,7 @@ export function membersAt<M extends Pick<Member, 'handle' | 'role'>>(
 ): M[] | undefined {
   const name = address.replace(/^@/, '').toLowerCase()
   const isMeant = ({ handle, role }: M): boolean =>
-    isGroup(address) ? name === 'all' || role === name || role === `team-${name}` : handle.toLowerCase() === name
+    isGroup(address) ? name === 'all' || role === name : handle.toLowerCase() === name
   const found = members.filter(isMeant)
   return found.length ? found : undefined
 }
