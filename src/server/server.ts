@@ -210,11 +210,19 @@ function logRequests(app: FastifyInstance, log: Log): void {
     const actor = asker && actorNamed(asker.caller)
     const by = actor === 'person' ? 'owner' : actor
     log.info(
-      { method, path: request.url.split('?')[0], status: reply.statusCode, ms: Math.round(reply.elapsedTime), by },
+      { method, path: loggedPath(request.url), status: reply.statusCode, ms: Math.round(reply.elapsedTime), by },
       'request',
     )
   })
 }
+
+/** An address without its query. What is neither a word nor an id in it may be anything, such as a password. */
+const loggedPath = (url: string): string =>
+  url
+    .split('?')[0]!
+    .split('/')
+    .map(part => (/^[\w.:@-]{0,64}$/.test(part) ? part : '[hidden]'))
+    .join('/')
 
 function readTls({ tlsCert, tlsKey }: ServerOptions): Tls | null {
   if (tlsCert === undefined && tlsKey === undefined) return null
