@@ -10,7 +10,7 @@ const ONLY_CLAUDE = [
 ]
 const OTHER_CLIENTS = [
   'test/{agents,install}/**/{acp,clients,codex,gemini,money,opencode}*.test.ts',
-  'test/agents/{driving,idle-memory,inspector,workflow}*.test.ts',
+  'test/agents/{driving,idle-memory,inspector,permission-setup,workflow}*.test.ts',
 ]
 
 const CLAUDE_SDK = ['test/agents/missions/claude-sdk.test.ts']

@@ -28,7 +28,7 @@ test('a project at its disk limit starts nothing new and says so; clean makes ro
   const listed = await fleet.fleetCommand(['mission', 'list'])
   expect(listed.stdout).toContain('waiting: the worktrees of its project use')
   const status = await fleet.fleetCommand(['status'])
-  expect(status.stdout).toMatch(/1 worktrees \(\d\.\d MB\), transcripts/)
+  expect(status.stdout).toMatch(/1 worktree \(\d\.\d MB\), transcripts/)
 
   const would = await fleet.fleetCommand(['clean', '--dry-run'])
   expect(would.stdout).toMatch(/Would free \d\.\d MB\./)

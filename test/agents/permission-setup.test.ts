@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { geminiHome } from '../agents/gemini-home.ts'
-import { opencodeHome } from '../agents/opencode-home.ts'
 import { aToldClient, type ToldClient } from '../kit/told-client.ts'
 import { type Model, startModel, steps } from '../model/index.ts'
+import { geminiHome } from './gemini-home.ts'
+import { opencodeHome } from './opencode-home.ts'
 
 let model: Model
 let client: ToldClient
