@@ -4,9 +4,11 @@ import { clipped } from '../domain/text.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { record } from '../fleet/people/audit.ts'
 import type { About, Asked } from '../fleet/people/refusals.ts'
+import { viewOf } from '../fleet/people/view.ts'
 import { lookUp } from '../fleet/records.ts'
-import { isPrincipal, NAMED } from './authorize.ts'
+import { isPrincipal, NAMED, sightFor } from './authorize.ts'
 import { type Caller, type Context, deviceOf, type From, type Operation, tokenOf } from './operation.ts'
+import type { Reach } from './roles.ts'
 
 type Asking = Pick<Context, 'fleet' | 'caller' | 'from'>
 
@@ -31,7 +33,7 @@ export async function audited<T>(
       throw error
     })
   const recording = record(fleet, asked)
-  const about = () => aboutInput(fleet, named())
+  const about = () => aboutInput(fleet, caller, named())
   let answer: T
   try {
     answer = await run(recording.fleet)
@@ -58,7 +60,7 @@ export async function noteRefusal(
   if (!from || !(error instanceof Refusal)) return
   const isHidden = error instanceof NotFound && isPrincipal(caller)
   if (!REFUSED.includes(error.code) && !isHidden) return
-  const about = await aboutInput(fleet, named).catch(() => NOTHING)
+  const about = await aboutInput(fleet, caller, named).catch(() => NOTHING)
   if (isHidden && !about.touched.length) return
   fleet.refusals.note(askedBy(caller, from, operation), error.code, about, fleet.now())
 }
@@ -94,22 +96,46 @@ function principalOf(caller: Caller): AuditPrincipal {
   }
 }
 
-/** The records that an input names. A name that nothing has is not kept: it may be anything, also a secret. */
-async function aboutInput(fleet: Fleet, input: Record<string, unknown>): Promise<About> {
-  const touched: string[] = []
-  let about = NOTHING
+/**
+ * The records that an input names. A name that nothing has is not kept: it may be anything, also a secret. An entry is
+ * read by people of one project, so it names nothing of another, and first letters mean what the caller means by them.
+ */
+async function aboutInput(fleet: Fleet, caller: Caller, input: Record<string, unknown>): Promise<About> {
+  const sight = sightOfCaller(caller)
+  const own = sight === 'fleet' ? [] : await namedIn(viewOf(fleet, sight), input)
+  // What the caller may not see is an entry of the project that it is in, which they cannot read.
+  const all = own.some(({ project_id }) => project_id !== null) ? own : await namedIn(fleet, input)
+  const project_id = all.find(each => each.project_id !== null)?.project_id ?? null
+  const named = all.filter(each => each.project_id === project_id)
+  const mission_id = named.find(each => each.mission_id !== null)?.mission_id ?? null
+  return { project_id, mission_id, touched: named.map(({ name }) => name) }
+}
+
+const sightOfCaller = (caller: Caller): Reach => {
+  if (caller.kind === 'session') return new Set([caller.project_id])
+  return isPrincipal(caller) ? sightFor(caller) : 'fleet'
+}
+
+interface Named {
+  /** `missions/<id>` */
+  name: string
+  project_id: string | null
+  mission_id: string | null
+}
+
+async function namedIn(fleet: Fleet, input: Record<string, unknown>): Promise<Named[]> {
+  const found: Named[] = []
   for (const [field, collection] of Object.entries({ ...NAMED, ...BESIDE_PROJECTS })) {
     const ref = input[field]
     if (collection === null || typeof ref !== 'string' || !ref || ref.length > 120) continue
-    const found = await lookUp(fleet, collection, ref).catch(() => undefined)
-    const value = found?.value as { id: string; project_id?: string; mission_id?: string } | undefined
-    if (!value) continue
-    touched.push(`${collection}/${value.id}`)
-    about = {
-      project_id: about.project_id ?? (collection === 'projects' ? value.id : (value.project_id ?? null)),
-      mission_id: about.mission_id ?? (collection === 'missions' ? value.id : (value.mission_id ?? null)),
-      touched,
-    }
+    const stored = await lookUp(fleet, collection, ref).catch(() => undefined)
+    const value = stored?.value as { id: string; project_id?: string; mission_id?: string } | undefined
+    if (value)
+      found.push({
+        name: `${collection}/${value.id}`,
+        project_id: collection === 'projects' ? value.id : (value.project_id ?? null),
+        mission_id: collection === 'missions' ? value.id : (value.mission_id ?? null),
+      })
   }
-  return about
+  return found
 }

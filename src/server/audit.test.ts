@@ -159,6 +159,29 @@ test('a lead sees entries of their own project only, and whoever has no right se
   expect((await ask(bob, 'GET', '/api/audit')).status).toBe(403)
 })
 
+test('what is asked about something of another project is noted as if that did not exist', async () => {
+  const { enter, ask, entries } = await aTeam()
+  const asked = async (name: string, foreign: string) => {
+    const ada = await enter(name, { role: 'team-lead', project_id: OWN })
+    const team_id = `${OWN}-team`
+    // The first letters of an id would be told as the whole of it.
+    await ask(ada, 'POST', `/api/teams/${team_id}/members`, { handle: 'x', swarm_id: `${foreign}-sw` })
+    await ask(ada, 'GET', `/api/sessions?project_id=${OWN}&mission_id=${foreign}-rev`)
+    await ask(ada, 'GET', `/api/events?project_id=${foreign}&mission_id=${OWN}-review`)
+    await ask(ada, 'POST', '/api/checkpoints/load', { team_id, checkpoint_id: `${foreign}-check` })
+    const seen: AuditEntry[] = await entries('', ada)
+    return seen
+      .filter(({ principal }) => principal.name === name)
+      .map(({ operation, project_id, mission_id, touched, code }) => ({
+        ...{ operation, project_id, mission_id, touched, code },
+      }))
+  }
+  const told = await asked('Ada', FOREIGN)
+  expect(JSON.stringify(told)).not.toContain(FOREIGN)
+  expect(told).toEqual(await asked('Eve', 'nothing-at-all'))
+  expect(told.length).toBeGreaterThan(2)
+})
+
 test('strangers are counted and not stored', async () => {
   const { owner, ask, entries, url } = await aTeam()
   for (let i = 0; i < 4; i++) expect((await ask(`nobody-${i}`, 'POST', '/api/pause', {})).status).toBe(401)
