@@ -1,14 +1,20 @@
+import { Agent, request } from 'node:http'
+import { setImmediate as later } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import * as z from 'zod'
 import { addPrincipal } from '../fleet/people/principals.ts'
 import { makeToken } from '../fleet/people/tokens.ts'
+import { query } from '../operations/operation.ts'
 import { startServer } from './index.ts'
-import { MOST_UNDER_WAY, REQUESTS } from './limits.ts'
+import { MOST_AT_WORK, MOST_UNDER_WAY, REQUESTS } from './limits.ts'
 import { UsedOnce } from './proof.ts'
 import { aFleet, raw } from './server.testkit.ts'
+import { serve } from './server.ts'
 
-async function twoServices() {
+async function twoServices(operations?: Parameters<typeof serve>[1]) {
   const fleet = await aFleet()
-  const server = await startServer(fleet, { port: 0, say: () => {} })
+  const options = { port: 0, say: () => {} }
+  const server = await (operations ? serve(fleet, operations, options) : startServer(fleet, options))
   onTestFinished(() => server.close())
   const enter = async (name: string) => {
     const ask = { operation: 'test', actor: 'person' }
@@ -39,6 +45,63 @@ test('many calls in one request count as many', async () => {
   expect(refused.status, refused.text.slice(0, 200)).toBe(429)
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
   expect((await batch(other, 5)).status).toBe(200)
+})
+
+test('whoever asks for much at once waits for their own requests, and nobody else does', async () => {
+  const done: string[] = []
+  const dig = query({
+    ...{ name: 'dig', may: 'missions.read', mcp: false, summary: 'Work for a while', http: 'GET /api/dig/:who' },
+    input: z.object({ who: z.string() }),
+    output: z.object({}),
+    run: async (_, { who }) => {
+      for (let turn = 0; turn < 5; turn++) {
+        await later()
+        for (const end = performance.now() + 2; performance.now() < end; );
+      }
+      done.push(who)
+      return {}
+    },
+  })
+  const { server, flood, other } = await twoServices([dig])
+  const agent = new Agent({ keepAlive: true })
+  onTestFinished(() => agent.destroy())
+  const ask = (token: string, path: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const asking = request(`${server.url}${path}`, { agent, headers: headersOf(token) }, answer =>
+        answer.resume().on('end', () => resolve(answer.statusCode)),
+      )
+      asking.on('error', reject).end()
+    })
+  // The connections are open before, because the system hands over new ones one after the other.
+  await Promise.all(Array.from({ length: 91 }, () => ask(flood, '/health')))
+  const flooding = Array.from({ length: 90 }, () => ask(flood, '/api/dig/flood'))
+  expect(await ask(other, '/api/dig/other')).toBe(200)
+  const waitedFor = done.indexOf('other')
+  console.log(`one request waited for ${waitedFor} of 90 that somebody else had sent`)
+  expect(waitedFor).toBeLessThan(MOST_AT_WORK * 3)
+  expect(new Set(await Promise.all(flooding))).toEqual(new Set([200]))
+})
+
+test('what only waits takes nobody a turn', async () => {
+  let release = () => {}
+  const released = new Promise<void>(resolve => {
+    release = resolve
+  })
+  const wait = query({
+    ...{ name: 'rest', may: 'missions.read', mcp: false, summary: 'Wait', http: 'GET /api/rest/:how' },
+    input: z.object({ how: z.enum(['long', 'short']) }),
+    output: z.object({}),
+    run: async (_, { how }) => {
+      if (how === 'long') await released
+      return {}
+    },
+  })
+  const { server, flood } = await twoServices([wait])
+  const ask = (how: string) => raw(server.url, 'GET', `/api/rest/${how}`, headersOf(flood))
+  const waiting = Array.from({ length: MOST_AT_WORK * 2 }, () => ask('long'))
+  expect((await ask('short')).status).toBe(200)
+  release()
+  await Promise.all(waiting)
 })
 
 test('nobody keeps more connections open than they may, whatever they are for', async () => {

@@ -49,6 +49,7 @@ export function guard(app: FastifyInstance, fleet: Fleet, proofs: Proofs, limits
     })
     if (request.asker.caller.kind === 'monitor' && !forMonitors)
       throw new Forbidden('A scrape token opens /metrics and /metrics/json only.')
+    await limits.turn(request.asker.caller, reply.raw)
     if (request.asker.by !== 'proof') return
     if (tokenOnly) throw new Forbidden('This address is for programs, which send a token.')
     if (isWrite(request)) requireOrigin(request)

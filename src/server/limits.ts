@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { Caller } from '../operations/operation.ts'
 import { TooMany } from './refusals.ts'
 
@@ -58,6 +59,46 @@ class Held {
   }
 }
 
+/** Lets so many of each name go on at once. The others wait in order. */
+class Turns {
+  readonly #most: number
+  readonly #names = new Map<string, { running: number; waiting: (() => void)[] }>()
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** Resolves when it is their turn, to how to end it. */
+  async take(name: string): Promise<() => void> {
+    const turns = this.#names.get(name) ?? { running: 0, waiting: [] }
+    this.#names.set(name, turns)
+    if (turns.running < this.#most) turns.running++
+    else await new Promise<void>(resolve => turns.waiting.push(resolve))
+    let isOver = false
+    return () => {
+      if (isOver) return
+      isOver = true
+      const next = turns.waiting.shift()
+      if (next) next()
+      else if (--turns.running === 0) this.#names.delete(name)
+    }
+  }
+}
+
+/** Calls back once what began now only waits. Returns how to stop. */
+function afterWork(done: () => void): () => void {
+  const from = performance.now()
+  let before = performance.eventLoopUtilization()
+  const timer = setInterval(() => {
+    const { utilization } = performance.eventLoopUtilization(before)
+    before = performance.eventLoopUtilization()
+    if (utilization > BUSY && performance.now() - from < LONGEST_TURN_MS) return
+    clearInterval(timer)
+    done()
+  }, TURN_MS)
+  return () => clearInterval(timer)
+}
+
 /** Whose requests are counted together. Undefined: they are not limited. */
 const limitedName = (caller: Caller): string | undefined =>
   caller.kind === 'owner' || caller.kind === 'monitor'
@@ -87,6 +128,14 @@ export const MOST_STREAMS = 40
 /** Requests of one person, service or session that are not answered yet: waits, streams and connections of MCP too. */
 export const MOST_UNDER_WAY = 100
 
+/** Of these, so many are worked on at once; the others wait for their turn, so that nobody else waits for all of them. */
+export const MOST_AT_WORK = 8
+/** Whoever takes longer while the server is not busy waits for something, and keeps nobody from anything. */
+const TURN_MS = 250
+const BUSY = 0.5
+/** However busy the server is. */
+const LONGEST_TURN_MS = 5000
+
 /** The owner is not limited: whoever has the home can stop the server anyway. */
 export class Limits {
   readonly #people = new Buckets(REQUESTS)
@@ -99,6 +148,7 @@ export class Limits {
   readonly #codes = new Buckets(CODE_TRIES)
   readonly #streams = new Held(MOST_STREAMS, 'streams open')
   readonly #underWay = new Held(MOST_UNDER_WAY, 'requests under way')
+  readonly #turns = new Turns(MOST_AT_WORK)
 
   /** Throws if the caller asks too often. Several requests may come as one. */
   require(caller: Caller, times = 1): void {
@@ -112,6 +162,20 @@ export class Limits {
   begin(caller: Caller): () => void {
     const name = limitedName(caller)
     return name === undefined ? () => {} : this.#underWay.take(name)
+  }
+
+  /** Waits for the caller's turn, which ends with the answer. */
+  async turn(caller: Caller, answer: ServerResponse): Promise<void> {
+    const name = limitedName(caller)
+    if (name === undefined) return
+    const end = await this.#turns.take(name)
+    // Whoever has gone meanwhile is not heard going.
+    if (answer.destroyed) return end()
+    const stop = afterWork(end)
+    answer.once('close', () => {
+      stop()
+      end()
+    })
   }
 
   /** Counts an open stream. Returns how to say that it is over; throws if there are too many. */
