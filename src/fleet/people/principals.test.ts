@@ -16,6 +16,13 @@ test.each([
   await expect(addPrincipal(aFleet(), ASK, { kind: 'person', name, grants: [] })).rejects.toThrow('one line')
 })
 
+test.each(['You', 'the owner', 'OWNER', 'The  Fleet', 'fleet', 'Ｏwner'])(
+  'nobody is called %j, which says who else acted',
+  async name => {
+    await expect(addPrincipal(aFleet(), ASK, { kind: 'person', name, grants: [] })).rejects.toThrow('is not a name')
+  },
+)
+
 test('an actor has the name of its person; the owner and agents have none', async () => {
   const fleet = aFleet()
   const { id } = await addPrincipal(fleet, ASK, { kind: 'person', name: 'Ada Lovelace', grants: [] })

@@ -47,10 +47,15 @@ export async function addPrincipal(
   return (await current(fleet, 'principals', id)).value
 }
 
-/** Names are shown in terminals and written into commits, and no two of them look the same. */
+/** How the fleet calls the owner, the reader and itself: "the owner landed it". Providers let people choose their names. */
+const WORDS_OF_THE_FLEET: ReadonlySet<string> = new Set(['you', 'owner', 'the owner', 'fleet', 'the fleet'])
+
+/** Names are shown in terminals and written into commits, and hold nothing that cannot be seen. */
 function requireLine(name: string): void {
   if (/[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u.test(name))
     throw new InvalidInput('name', 'must be one line without control or invisible characters')
+  if (WORDS_OF_THE_FLEET.has(name.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()))
+    throw new InvalidInput('name', `is not a name here, but who else acts: ${name}`, { try: 'Choose another name.' })
 }
 
 /** Open streams end and are opened again with the new roles. */
