@@ -1,5 +1,5 @@
 /** In a file of its own in the bundle: only a server that gets JWTs, or has a provider, loads it. */
-export { createLocalJWKSet, jwtVerify, SignJWT } from 'jose'
+export { jwtVerify, SignJWT } from 'jose'
 export {
   allowInsecureRequests,
   authorizationCodeGrant,
