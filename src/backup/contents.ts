@@ -22,7 +22,7 @@ export type LeftOut = keyof typeof LEFT_OUT
 const OWN = /^(id|port|port\.new|spawner|open\.html|holder\.json.*|lease\.db.*|store\.db.*|store\.json.*|search\.db.*)$/
 const ELSEWHERE: readonly string[] = ['worktrees', 'repositories', 'projects', 'logs'] satisfies LeftOut[]
 /** Nothing in there is anybody's work. */
-const NOBODYS = ['warm', 'trash']
+const NOBODYS = ['warm', 'trash', 'servers']
 
 /**
  * From a launch, a backup has what was said and how it ended. The client's other files (settings with secrets, its own

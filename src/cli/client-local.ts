@@ -1,7 +1,7 @@
 import { givenBy, givenIn, withSettings } from '../config/sources.ts'
 import { storeOf, withoutStore } from '../config/store.ts'
 import type { Running } from '../daemon/running.ts'
-import { InvalidInput } from '../domain/errors.ts'
+import { InvalidInput, NotAllowed } from '../domain/errors.ts'
 import { type Fleet, makeFleet } from '../fleet/fleet.ts'
 import { lastConfiguration, lookAtConfiguration } from '../fleet/projects/configuration.ts'
 import { audited } from '../operations/auditing.ts'
@@ -9,7 +9,7 @@ import type { Context, Item } from '../operations/operation.ts'
 import { parseInput } from '../operations/shape.ts'
 import type { Home } from '../platform/home.ts'
 import { openKeys } from '../platform/keys.ts'
-import { openToAsk } from '../store/index.ts'
+import { type Heartbeats, openToAsk, serverInWords } from '../store/index.ts'
 import { operationOf } from './operation-of.ts'
 import type { Client, Where } from './server.ts'
 
@@ -37,6 +37,7 @@ export async function localClient(home: Home, where: Where, running: Running | u
         const { httpClient } = await import('./client-http.ts')
         return httpClient(server.url, await fleet.keys.ownerToken()).call<T>(name, input)
       }
+      if (operation.inServer && store.heartbeats) await requireNobodyDecides(store.heartbeats, operation.summary)
       const { signal } = new AbortController()
       const answer = await audited(
         operation,
@@ -61,6 +62,15 @@ export async function localClient(home: Home, where: Where, running: Running | u
       return fleet.close()
     },
   }
+}
+
+/** Two would work in the same worktrees, or one in a home that does not have them. */
+async function requireNobodyDecides(heartbeats: Heartbeats, what: string): Promise<void> {
+  const { server, leftMs } = await heartbeats.held()
+  if (leftMs > 0 && server)
+    throw new NotAllowed(`${what}: this is for the server that decides, ${serverInWords(server)}.`, {
+      try: server.url ? `Ask it: fleet --url ${server.url} …` : 'Ask again in a moment.',
+    })
 }
 
 const unreadable = (names: string[]): string =>

@@ -11,6 +11,19 @@ import { EXIT } from './exit.ts'
 import { namedServer } from './server.ts'
 import { ago, counted, duration, size, windowsInWords } from './show.ts'
 
+interface Servers {
+  decider: { server: string; url: string | null; since: string | null } | null
+  servers: {
+    host: string
+    pid: number
+    url: string | null
+    version: string
+    since: string
+    heard_ms_ago: number
+    decides: boolean
+  }[]
+}
+
 interface Status {
   version: string
   server: { pid: number; url: string | null; version: string } | null
@@ -22,6 +35,8 @@ interface Status {
   max_concurrent: number
   /** Absent: a server of an earlier version answered. */
   engine?: string
+  /** Absent or null: the store is not shared. */
+  servers?: Servers | null
   settings_problem: string | null
   faults: Fault[]
   providers: { id: string; held_until: string | null; windows: ProviderWindow[] }[]
@@ -90,6 +105,7 @@ async function sayStatus(cli: Cli, status: Status): Promise<void> {
     ['Home', status.home],
     // SQLite is in the home, and nothing that one has to think of.
     ['Store', status.engine === 'postgresql' ? 'PostgreSQL' : ''],
+    ['Decides', status.servers ? deciderInWords(status.servers) : ''],
     ['Missions', counts.join(', ') || 'none'],
     ['For you', status.needs_you ? `${status.needs_you}: fleet inbox` : ''],
     ['Agents', `${here.length} of ${status.max_concurrent} running`],
@@ -105,6 +121,7 @@ async function sayStatus(cli: Cli, status: Status): Promise<void> {
     terminal.print(
       `${terminal.paint('yellow', `On host ${host}`)}: ${there.length === 1 ? '1 session' : `${there.length} sessions`}, left alone here. If that machine is gone for good: fleet host claim ${host}`,
     )
+  if (status.servers && status.servers.servers.length > 1) sayServers(cli, status.servers.servers)
   if (!status.live_sessions.length) return
   const titles = await titlesOf(cli, status.live_sessions)
   terminal.print()
@@ -128,6 +145,25 @@ async function sayStatus(cli: Cli, status: Status): Promise<void> {
       },
     ],
     status.live_sessions,
+  )
+}
+
+const deciderInWords = ({ decider }: Servers): string =>
+  decider
+    ? `${decider.server}${decider.since ? `, for ${duration(Date.now() - Date.parse(decider.since))}` : ''}`
+    : 'no server at this moment: nothing new starts'
+
+function sayServers({ terminal }: Cli, servers: Servers['servers']): void {
+  terminal.print()
+  terminal.table<Servers['servers'][number]>(
+    [
+      { title: 'SERVER', value: each => `${each.url ?? each.host} (process ${each.pid})`, flexible: true },
+      { title: 'VERSION', value: each => each.version },
+      { title: 'ROLE', value: each => (each.decides ? 'decides' : 'answers') },
+      { title: 'FOR', value: each => duration(Date.now() - Date.parse(each.since)), right: true },
+      { title: 'HEARD OF', value: each => `${(each.heard_ms_ago / 1000).toFixed(1)} s ago`, right: true },
+    ],
+    servers,
   )
 }
 

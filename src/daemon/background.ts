@@ -18,6 +18,7 @@ export async function startInBackground(
   home: Home,
   where: { env: NodeJS.ProcessEnv; note(line: string): void },
   options: readonly string[] = [],
+  { beside = false }: { beside?: boolean } = {},
 ): Promise<Running> {
   const logFile = join(home.logs, 'up.log')
   requirePlain(logFile)
@@ -32,7 +33,7 @@ export async function startInBackground(
     })
     child.unref()
     const gone = () => child.exitCode !== null || child.signalCode !== null
-    const running = await answering(home, gone)
+    const running = await (beside ? answeringBeside(home, child.pid!, gone) : answering(home, gone))
     // It answers before it has adopted the running work, and may still fail at that.
     const isUp = () => running?.pid !== child.pid || lastWords(log, before).includes(UP)
     while (running && !isUp() && !gone()) await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))
@@ -61,6 +62,17 @@ async function answering(home: Home, gone: () => boolean): Promise<Running | und
     const isOver = gone() && !isHeld(home.path)
     const running = await runningServer(home)
     if (running || isOver) return running
+  }
+  return undefined
+}
+
+/** Waits until this one of several servers of a home answers. */
+async function answeringBeside(home: Home, pid: number, gone: () => boolean): Promise<Running | undefined> {
+  const { serverIn } = await import('./home-servers.ts')
+  for (const start = Date.now(); Date.now() - start < START_MS && !gone(); ) {
+    const server = serverIn(home, pid)
+    if (server?.url) return { ...server, url: server.url }
+    await new Promise(resolve => setTimeout(resolve, LOOK_EVERY_MS))
   }
   return undefined
 }

@@ -3,6 +3,9 @@ import type { Agents } from '../agents/index.ts'
 import { type Configuration, configurationOf } from '../config/configuration.ts'
 import { type Models, modelsIn } from '../config/prices.ts'
 import { SETTINGS, type Settings } from '../config/settings.ts'
+import { NotFound } from '../domain/errors.ts'
+import { LEASE } from '../domain/records/store.ts'
+import { INLINE_TEXT_BYTES } from '../domain/text.ts'
 import { type EffectName, effect } from '../platform/effects.ts'
 import type { Home } from '../platform/home.ts'
 import type { Keys } from '../platform/keys.ts'
@@ -39,8 +42,10 @@ export interface Fleet {
   readonly agents: Agents
   /** The agents among them that plugins bring. */
   readonly pluginAgents: PluginAgents
-  /** Set where this process is the daemon: the same fleet, for what only the daemon may do. */
+  /** Set while this process is the daemon: the same fleet, for what only the daemon may do. */
   readonly daemon?: Fleet
+  /** Set where several servers share the store. */
+  readonly fellows?: Fellows
   /** Set in the fleet of the daemon: throws once another has taken the lease. For acts that no commit guards. */
   requireLease?(): Promise<void>
   /** `host` is set only in the daemon. */
@@ -65,6 +70,14 @@ export interface Fleet {
   /** Every commit has a name, under which the chaos suite finds it. */
   commit(name: EffectName, batch: Batch): Promise<void>
   close(): Promise<void>
+}
+
+/** The other servers of the store, as seen by the server in this process. */
+export interface Fellows {
+  /** Asks the server that decides. Throws a refusal that names it, if it cannot be asked. */
+  forward(asked: object, signal: AbortSignal): Promise<unknown>
+  /** The refusal of what cannot be passed on: it names the server that has to be asked itself. */
+  refusal(what: string): Promise<Error>
 }
 
 export function makeFleet(parts: {
@@ -159,6 +172,46 @@ export const asDaemon = (fleet: Fleet, lease: Lease): Fleet =>
  */
 export const served = (fleet: Fleet, lease: Lease): Fleet =>
   Object.create(fleet, { daemon: { value: asDaemon(fleet, lease) } })
+
+/** The same where several servers share the store: this one is the daemon as long as `deciding` says so. */
+export const servedBeside = (fleet: Fleet, deciding: { readonly daemon?: Fleet }, fellows: Fellows): Fleet =>
+  Object.create(fleet, {
+    daemon: { get: () => deciding.daemon },
+    fellows: { value: fellows },
+    blobs: { value: withFilesElsewhere(fleet, fellows) },
+  })
+
+/** Long texts are files of the home that decides. A server of another home must not keep what that one cannot read. */
+function withFilesElsewhere({ blobs, store, home }: Fleet, fellows: Fellows): Blobs {
+  const requireHere = async (what: string): Promise<void> => {
+    const lease = (await store.get('lease', LEASE))?.value
+    if (lease?.home && lease.home !== home.id) throw await fellows.refusal(what)
+  }
+  const kept = async <T>(run: () => Promise<T>): Promise<T> => {
+    await requireHere('A long text or an image')
+    return run()
+  }
+  const found = async <T>(run: () => Promise<T>): Promise<T> => {
+    try {
+      return await run()
+    } catch (error) {
+      if (error instanceof NotFound) await requireHere('This long text')
+      throw error
+    }
+  }
+  const get = (hash: string) => found(() => blobs.get(hash))
+  return {
+    get,
+    put: text => kept(() => blobs.put(text)),
+    putBytes: bytes => kept(() => blobs.putBytes(bytes)),
+    getBytes: hash => found(() => blobs.getBytes(hash)),
+    keep: async text => {
+      const isLong = Buffer.byteLength(text) >= INLINE_TEXT_BYTES
+      return isLong ? kept(() => blobs.keep(text)) : blobs.keep(text)
+    },
+    read: async stored => ('inline' in stored ? stored.inline : get(stored.blob)),
+  }
+}
 
 const MAX_ATTEMPTS = 50
 const LONGEST_PAUSE_MS = 50

@@ -21,7 +21,7 @@ export const live = [
     summary: 'Get a ticket that opens /ws once, to follow topics; for pages, which cannot send a token there',
     http: 'POST /api/live',
     needsFleet: true,
-    inServer: true,
+    inServer: 'any',
     input: z.object({}),
     output: Ticket,
     run: async ({ fleet, caller }) =>

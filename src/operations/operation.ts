@@ -117,9 +117,11 @@ interface Common<I extends z.ZodObject, N extends string> {
   /**
    * Whether a running server must do it itself, because it works in worktrees that sessions work in too, or needs what
    * only the server has. A command is carried out as the daemon: once another has taken the lease, nothing of it is
-   * committed.
+   * committed. Where several servers share the store, one that does not decide passes it on to the one that does.
+   * `itself`: what it answers is of use only at the server that decides, so that others name that one. `any`: every
+   * server does it for itself.
    */
-  inServer?: boolean
+  inServer?: true | 'itself' | 'any'
 }
 
 export interface Query<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType, N extends string = string>
@@ -159,7 +161,10 @@ export const query = <const N extends string, I extends z.ZodObject, O extends z
   ...definition,
   input: strict(definition.input),
   kind: 'query',
-  run: async (context, input) => definition.run(await asDecider(definition, context), input),
+  run: async (context, input) =>
+    isForAnother(definition, context)
+      ? passedOn<O>(definition, context, input)
+      : definition.run(await asDecider(definition, context), input),
 })
 export const command = <const N extends string, I extends z.ZodObject, O extends z.ZodType>(
   definition: Omit<Query<I, O, N>, 'kind'>,
@@ -168,18 +173,34 @@ export const command = <const N extends string, I extends z.ZodObject, O extends
   input: strict(definition.input),
   kind: 'command',
   run: async (context, input) =>
-    definition.run(
-      await asDecider(definition, context.key ? { ...context, fingerprint: fingerprintOf(input) } : context),
-      input,
-    ),
+    isForAnother(definition, context)
+      ? passedOn<O>(definition, context, input)
+      : definition.run(
+          await asDecider(definition, context.key ? { ...context, fingerprint: fingerprintOf(input) } : context),
+          input,
+        ),
 })
 
 /** What is done to files before the first commit must not be done by a daemon that was replaced. */
-async function asDecider({ inServer }: { inServer?: boolean }, context: Context): Promise<Context> {
+async function asDecider({ inServer }: Pick<Operation, 'inServer'>, context: Context): Promise<Context> {
   const { daemon } = context.fleet
-  if (!inServer || !daemon) return context
+  if (!inServer || inServer === 'any' || !daemon) return context
   await daemon.requireLease?.()
   return { ...context, fleet: daemon }
+}
+
+/** Whether another server of this store has to do it. */
+const isForAnother = ({ inServer }: Pick<Operation, 'inServer'>, { fleet }: Context): boolean =>
+  fleet.fellows !== undefined && !fleet.daemon && inServer !== undefined && inServer !== 'any'
+
+/** The deciding server looks again at whether the caller may. */
+async function passedOn<O extends z.ZodType>(
+  { name, inServer, summary }: Pick<Operation, 'name' | 'inServer' | 'summary'>,
+  { fleet, caller, key, signal }: Context,
+  input: object,
+): Promise<z.input<O>> {
+  if (inServer === 'itself') throw await fleet.fellows!.refusal(summary)
+  return (await fleet.fellows!.forward({ operation: name, input, caller, key }, signal)) as z.input<O>
 }
 
 const fingerprintOf = (input: object): string => createHash('sha256').update(JSON.stringify(input)).digest('base64url')

@@ -19,6 +19,7 @@ import { sandboxState } from '../runner/sandbox.ts'
 import { isHeld, readDaemon } from '../store/index.ts'
 import { actorOf, ask, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
+import { ServersView, serversView } from './servers.ts'
 import { Cleaned, SessionView, sessionView } from './views.ts'
 
 const AgentView = z.object({
@@ -78,6 +79,7 @@ export const system = [
       live_sessions: z.array(SessionView),
       max_concurrent: z.number(),
       engine: z.string().describe('what keeps the records: sqlite or postgresql'),
+      servers: ServersView,
       settings_problem: z
         .string()
         .nullable()
@@ -108,7 +110,7 @@ export const system = [
     }),
     run: async context => {
       const { fleet } = context
-      const [state, { counts }, live, used, providers, waiting, faults] = await Promise.all([
+      const [state, { counts }, live, used, providers, waiting, faults, servers] = await Promise.all([
         fleetState(fleet),
         missionCounts(fleet),
         liveSessions(fleet),
@@ -117,6 +119,7 @@ export const system = [
         providersOf(fleet),
         waitingForPerson(fleet, actorOf(context)),
         faultsOf(fleet),
+        serversView(fleet),
       ])
       const daemon = isHeld(fleet.home.path) ? readDaemon(fleet.home.path) : undefined
       const { bavail, bsize } = statfsSync(fleet.home.path)
@@ -130,6 +133,7 @@ export const system = [
         live_sessions: live.map(each => sessionView(fleet, each)),
         max_concurrent: fleet.settings.maxConcurrent,
         engine: fleet.store.engine,
+        servers,
         settings_problem: fleet.configuration.fault?.message ?? null,
         unreadable_records: [...fleet.store.unreadable],
         faults,

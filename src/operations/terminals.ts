@@ -30,7 +30,7 @@ export const terminals = [
     summary: 'Stop the agent at a safe moment and let a person continue its conversation in the browser',
     http: 'POST /api/missions/:mission_id/takeover/page',
     needsFleet: true,
-    inServer: true,
+    inServer: 'itself',
     input: z.object({ mission_id: Ref }),
     output: MissionView,
     run: async (context, { mission_id }) => {
@@ -49,7 +49,7 @@ export const terminals = [
     summary: 'Get a ticket for the terminal of a mission that was taken over in the browser: it opens /ws once',
     http: 'POST /api/missions/:mission_id/terminal',
     needsFleet: true,
-    inServer: true,
+    inServer: 'itself',
     input: z.object({ mission_id: Ref }),
     output: Ticket,
     run: async (context, { mission_id }) => {

@@ -103,8 +103,28 @@ type Witness = (name: EffectName, moment: 'before' | 'after') => void
 // A test process sets its witness before the program loads; a normal run has none.
 const witness = (globalThis as { [key: symbol]: unknown })[Symbol.for('flotilla.effects')] as Witness | undefined
 
+/** Asks whether this server may act now. Returns whether it still may, a moment later. Throws if it does not decide. */
+export type Guard = () => Promise<() => boolean>
+let guard: Guard | undefined
+
+/**
+ * Where several servers share a store, each act on the outside asks first who decides: a server may have been stopped
+ * between a commit and what follows from it. Returns how to end this. Elsewhere nobody is asked, and nothing waits.
+ */
+export function guardEffects(next: Guard): () => void {
+  guard = next
+  return () => {
+    if (guard === next) guard = undefined
+  }
+}
+
+/** Commits check the lease themselves. The others belong to a server that only answers, too. */
+const isGuarded = (name: EffectName): boolean =>
+  !name.startsWith('commit.') && name !== 'blob.rename' && name !== 'holder.rename' && name !== 'port.rename'
+
 export async function effect<T>(name: EffectName, run: () => T | Promise<T>): Promise<T> {
   witness?.(name, 'before')
+  if (guard && isGuarded(name)) for (let mayStill = await guard(); !mayStill(); ) mayStill = await guard()
   const result = await run()
   witness?.(name, 'after')
   return result

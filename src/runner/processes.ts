@@ -286,6 +286,12 @@ export function marksOf(homeId: string): Set<string> {
   return new Set(everything().flatMap(({ pid }) => marksIn(pid).filter(mark => mark.startsWith(`${homeId}/`))))
 }
 
+/** Whether a process has started programs that still run and belong to no session of this home: git, for example. */
+export const runsPrograms = (pid: number, homeId: string): boolean =>
+  everything().some(
+    seen => seen.parent === pid && !seen.zombie && !marksIn(seen.pid).some(mark => mark.startsWith(`${homeId}/`)),
+  )
+
 /** A process with a terminal belongs to a person who looks around in the worktree, and is theirs to end. */
 function worksIn(seen: Seen, worktree: string | null): boolean {
   if (!worktree || seen.terminal || !onLinux) return false

@@ -58,7 +58,9 @@ test('the first scrape takes the lease and readiness from what the daemon knows'
   const running = await aServer(OPERATIONS)
   const { store } = running.fleet
   await store.commit({
-    changes: [{ put: 'lease', value: { id: 'decider', epoch: 3, taken_at: null }, expects: 'absent' }],
+    changes: [
+      { put: 'lease', value: { id: 'decider', epoch: 3, taken_at: null, home: null, server: null }, expects: 'absent' },
+    ],
   })
   const lease = await takeLease(store, running.fleet.now())
   Object.assign(running.fleet, { daemon: Object.create(running.fleet, { requireLease: { value: lease.require } }) })

@@ -13,6 +13,7 @@ import { signInUrl } from '../platform/tokens.ts'
 import { answerErrors, BODY_LIMIT_BYTES, type Explain, explainer, sendAnswer } from './answers.ts'
 import { addClaudeFleet } from './claude-fleet.ts'
 import { addExchange } from './exchange.ts'
+import { addForwarded } from './forwarded.ts'
 import { guard } from './guard.ts'
 import { rawAnswer, SECURITY_HEADERS } from './headers.ts'
 import { Limits } from './limits.ts'
@@ -97,6 +98,7 @@ export async function serve(
   addExchange(app, { fleet, limits })
   addClaudeFleet(app, { fleet, explain })
   addTerminals(app, { fleet, limits })
+  addForwarded(app, operations, fleet)
   addOpenapi(app, operations)
   addOperations(app, operations, {
     fleet,

@@ -3,7 +3,7 @@ export { type Blobs, type BlobText, openBlobs } from './blobs.ts'
 export { COLLECTIONS, type Collection, type KeyPart, type RecordOf } from './collections.ts'
 export { type Tally, tallyOf } from './copy.ts'
 export type { StoreHealth } from './health.ts'
-export { type Lease, LeaseLost, takeLease } from './lease.ts'
+export { type Lease, LeaseLost, serverInWords, type TimedLease, takeLease, tryLease } from './lease.ts'
 export { LaggingStore, memoryStore } from './memory/index.ts'
 export { areRecordsUpToDate } from './migrations/index.ts'
 export { openStore, openToAsk, type StoreSettings } from './open.ts'
@@ -15,12 +15,17 @@ export {
   Damaged,
   type EventPage,
   type EventQuery,
+  type Heartbeats,
+  type Living,
   MAX_COMMIT_ITEMS,
   MAX_RECORD_BYTES,
   type Page,
   type Query,
+  type ServerInfo,
   type Store,
   type Stored,
+  StoreHeld,
+  StoreNewer,
   StoreOutdated,
   Unavailable,
   type Version,
@@ -37,6 +42,7 @@ export {
   takeLock,
   withContentsOf,
   withLastContentsOf,
+  writeDaemon,
 } from './sqlite/index.ts'
 export {
   END_MARK,

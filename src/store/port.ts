@@ -107,6 +107,59 @@ export interface Store {
    */
   watch(hint: () => void): () => void
   close(): Promise<void>
+  /** Only on an engine that several servers share. On others the lock of the home says who decides. */
+  readonly heartbeats?: Heartbeats
+}
+
+/** A server as it tells the others of itself. */
+export interface ServerInfo {
+  /** Of one process: it is drawn at each start. */
+  id: string
+  /** The name of its machine. */
+  host: string
+  pid: number
+  version: string
+  /** The id of the home whose files it works with. */
+  home: string
+  /** Where it answers; null: not yet. */
+  url: string | null
+}
+
+export interface Living extends ServerInfo {
+  since: string
+  /** How long ago it was heard of, by the clock of the store. */
+  quietMs: number
+}
+
+/** The lease as the store holds it now. */
+export interface Held {
+  epoch: number
+  server: ServerInfo | null
+  since: string | null
+  /** At most 0: it is over. */
+  leftMs: number
+}
+
+/**
+ * Which servers live, and until when one of them decides, by the clock of the store. It is kept apart from the record
+ * that commits check, so that renewing the lease slows no commit down.
+ */
+export interface Heartbeats {
+  /** Notes that this server lives. With an epoch it also renews that lease; false: another server has it. */
+  beat(server: ServerInfo, epoch?: number): Promise<boolean>
+  /** Takes the lease if nobody holds it, with an epoch above `beyond` and all before. Undefined: it is held. */
+  claim(server: ServerInfo, beyond: number): Promise<number | undefined>
+  /** How long the lease of this epoch is still valid; undefined: another server has it. */
+  leftMs(epoch: number): Promise<number | undefined>
+  /** Lets go of the lease at once, so that another server need not wait for its end. */
+  release(epoch: number): Promise<void>
+  /** This server is no longer there. */
+  leave(id: string): Promise<void>
+  held(): Promise<Held>
+  /** Everyone heard of in the last minutes, the longest there first. */
+  servers(): Promise<Living[]>
+  /** What all servers must have alike is compared by this; the first one writes it. `replace`: from now on this. */
+  mark(fingerprint: string, replace?: boolean): Promise<string>
 }
 
 /** Another commit was first. Read and decide again. */
@@ -128,6 +181,19 @@ export class StoreOutdated extends Unfit {
   constructor(message: string, { missing = false, ...facts }: Record<string, unknown> & { missing?: boolean } = {}) {
     super(message, { try: 'Start the fleet once: fleet up', facts })
     this.missing = missing
+  }
+}
+
+/** A newer program has changed the store. A server of this one stops: it would write what the newer one cannot read. */
+export class StoreNewer extends Unfit {}
+
+/** It has to be brought up to date, and a server decides that knows it only as it is. */
+export class StoreHeld extends Unfit {
+  constructor(message: string, { host, pid, version, url }: Pick<ServerInfo, 'host' | 'pid' | 'version' | 'url'>) {
+    super(`${message} The server of version ${version} on ${host} (process ${pid}) decides and knows it as it is.`, {
+      try: 'Stop that server; a new one that waits then brings the store up to date: fleet down',
+      facts: { host, pid, version, url },
+    })
   }
 }
 

@@ -30,6 +30,8 @@ export function addServer(program: Command): void {
       '--store <address>',
       'keep the records of a new home in PostgreSQL: postgresql://user@host/database, or file:<path>',
     )
+    .option('--beside', 'start another server of this home beside the one that runs; its records are in PostgreSQL')
+    .option('--decide', 'go on in this home; the one with the files of the fleet is gone for good (PostgreSQL)')
     .option('--stop', 'stop the fleet instead: fleet down')
     .option('--status', 'show the state instead: fleet status')
     .addOption(new Option('--into-log', 'print no sign-in links').hideHelp())
@@ -38,7 +40,7 @@ export function addServer(program: Command): void {
     if (options.status) return (await import('../status.ts')).showStatus(cli)
     const home = openHome(homeOf(cli.where))
     if (options.store) cli.where.env = await withStore(cli.where.env, options.store as string, cli.terminal.streams.cwd)
-    const running = await answeringServer(home)
+    const running = options.beside ? undefined : await answeringServer(home)
     if (running && !options.intoLog)
       return tellUp(cli, home, running, !!options.store || argumentsFrom(options, cli.terminal.streams.cwd).length > 0)
     return options.detach ? startDetached(cli, home, options) : startHere(cli, home, options)
@@ -75,6 +77,8 @@ const listeningFrom = (options: Record<string, unknown>): Listening => ({
   tlsKey: options.tlsKey as string | undefined,
   allowedHosts: options.allowHost as string[] | undefined,
   allowInsecure: options.allowInsecure === true,
+  beside: options.beside === true,
+  decide: options.decide === true,
 })
 
 /** In the environment, where the server in the background and its store find it, and `ps` does not show it. */
@@ -107,13 +111,16 @@ async function startHere(cli: Cli, home: Home, options: Record<string, unknown>)
   const stopped = stopAsked()
   let started = false
   const asked = { ...listeningFrom(options), flags: flagsFrom(options) }
-  const up = await start(home, where.env, asked, line => started && terminal.note(`fleet: ${line}`))
+  const note = (line: string) => terminal.note(`fleet: ${line}`)
+  const up = await start(home, where.env, asked, line => started && note(line), note)
   if (options.intoLog) terminal.print(`${new Date().toISOString()} ${UP} ${up.server.url}`)
   else await welcome(cli, home, { url: up.server.url, signIn: await up.server.signInUrl() })
   started = true
-  await stopped
+  // It ends by itself once a newer program has changed the store.
+  const ended = await Promise.race([stopped, up.over.catch((error: unknown) => ({ error }))])
   started = false
   const live = await up.stop()
+  if (ended) throw ended.error
   terminal.note(
     live
       ? `Stopped. ${live} ${live === 1 ? 'agent continues' : 'agents continue'}; the next fleet up picks them up.`
@@ -130,13 +137,15 @@ async function startDetached(cli: Cli, home: Home, options: Record<string, unkno
   const { startInBackground } = await import('../../daemon/background.ts')
   const { welcome } = await import('../welcome.ts')
   const { signInUrl } = await import('../../platform/tokens.ts')
-  const running = await startInBackground(home, cli.where, argumentsFrom(options, cli.terminal.streams.cwd))
+  const running = await startInBackground(home, cli.where, argumentsFrom(options, cli.terminal.streams.cwd), {
+    beside: options.beside === true,
+  })
   await welcome(cli, home, { url: running.url, signIn: await signInUrl(openKeys(home), running.url, Date.now()) })
 }
 
 /** The same options for a server that starts in another folder. */
 export function argumentsFrom(options: Record<string, unknown>, cwd: string): string[] {
-  const { host, port, tlsCert, tlsKey, allowedHosts, allowInsecure } = listeningFrom(options)
+  const { host, port, tlsCert, tlsKey, allowedHosts, allowInsecure, beside, decide } = listeningFrom(options)
   const whole = (file: string | undefined) => file && resolve(cwd, file)
   const named: [string, unknown][] = [
     ['--host', host],
@@ -149,5 +158,7 @@ export function argumentsFrom(options: Record<string, unknown>, cwd: string): st
     ...named.flatMap(([flag, value]) => (value === undefined ? [] : [`${flag}=${value}`])),
     ...((options.set as string[] | undefined) ?? []).map(pair => `--set=${pair}`),
     ...(allowInsecure ? ['--allow-insecure'] : []),
+    ...(beside ? ['--beside'] : []),
+    ...(decide ? ['--decide'] : []),
   ]
 }

@@ -164,6 +164,7 @@ export const EVENT_KINDS = [
   'plugin_fault',
   'server_started',
   'server_stopping',
+  'decider_changed',
 ] as const
 export const EventKind = z.enum(EVENT_KINDS)
 export type EventKind = z.infer<typeof EventKind>

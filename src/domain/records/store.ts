@@ -18,5 +18,11 @@ export const LeaseRecord = z.object({
   id: z.literal(LEASE),
   epoch: z.number().int().describe('grows each time the lease is taken'),
   taken_at: Timestamp.nullable(),
+  home: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('on an engine that several servers share: the id of the home with the files of the fleet'),
+  server: z.string().nullable().default(null).describe('who took it, in words'),
 })
 export type LeaseRecord = z.infer<typeof LeaseRecord>

@@ -162,12 +162,24 @@ async function faults(fleet: Fleet): Promise<Family[]> {
   ]
 }
 
+async function sharing({ store: { heartbeats } }: Fleet): Promise<Family[]> {
+  if (!heartbeats) return []
+  const [{ leftMs, server: decider }, servers] = await Promise.all([heartbeats.held(), heartbeats.servers()])
+  const deciding = leftMs > 0 && servers.some(({ id }) => id === decider?.id) ? 1 : 0
+  return [
+    single('fleet_lease_left_seconds', Math.max(0, leftMs) / 1000),
+    family('fleet_servers', byLabel('role', { decides: deciding, answers: servers.length - deciding })),
+    single('fleet_server_heard_seconds', Math.max(0, ...servers.map(({ quietMs }) => quietMs)) / 1000),
+  ]
+}
+
 async function server(fleet: Fleet): Promise<Family[]> {
   const began = performance.now()
   const lease = (await fleet.store.get('lease', LEASE).catch(() => undefined))?.value
   const read = secondsSince(began)
-  const [{ ready }, state] = await Promise.all([readiness(fleet), leaseOf(fleet)])
+  const [{ ready }, state, shared] = await Promise.all([readiness(fleet), leaseOf(fleet), sharing(fleet)])
   return [
+    ...shared,
     family('fleet_info', [{ labels: { version: VERSION }, value: 1 }]),
     single('fleet_ready', ready ? 1 : 0),
     single('fleet_lease_held', state === 'held' ? 1 : 0),

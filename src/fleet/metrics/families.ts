@@ -120,6 +120,24 @@ export const FAMILIES = {
   },
   fleet_unreadable_records: { type: 'gauge', labels: [], from: 'now', help: 'Records that were found damaged' },
   fleet_lease_held: { type: 'gauge', labels: [], from: 'now', help: '1 if this server decides for its home' },
+  fleet_lease_left_seconds: {
+    type: 'gauge',
+    labels: [],
+    from: 'now',
+    help: 'How long the lease of the deciding server is still valid; 0 if nobody decides. Only where servers share the store',
+  },
+  fleet_servers: {
+    type: 'gauge',
+    labels: ['role'],
+    from: 'now',
+    help: 'Servers that share the store: the one that decides, and those that answer. Only where they share it',
+  },
+  fleet_server_heard_seconds: {
+    type: 'gauge',
+    labels: [],
+    from: 'now',
+    help: 'How long ago the quietest of these servers said that it lives',
+  },
   fleet_websocket_connections: { type: 'gauge', labels: [], from: 'now', help: 'Open WebSocket connections' },
   fleet_live_streams: { type: 'gauge', labels: [], from: 'now', help: 'Open event streams' },
   fleet_event_loop_lag_seconds: {

@@ -42,7 +42,8 @@ const migrated = ({ store }: Fleet): Promise<Readiness['migrations']> =>
     () => 'unknown',
   )
 
-export async function leaseOf({ daemon }: Fleet): Promise<Readiness['lease']> {
+export async function leaseOf({ daemon, fellows }: Fleet): Promise<Readiness['lease']> {
+  if (!daemon && fellows) return 'lost'
   if (!daemon?.requireLease) return 'unknown'
   try {
     await daemon.requireLease()

@@ -24,16 +24,31 @@ const AFTER_A_FAULT_MS = 5000
 
 /** The file as a fleet of this home last read it. */
 export async function lastConfiguration(store: Store, layers: Omit<Layers, 'file'>): Promise<Configuration> {
-  const taken = Object.entries((await ownRecord(store, 'fleet', FLEET)).value?.settings ?? {})
+  const taken = (await ownRecord(store, 'fleet', FLEET)).value?.settings ?? {}
+  return new Configuration({ ...layers, file: knownIn(taken) })
+}
+
+function knownIn(taken: Record<string, unknown>): Given {
   // Settings that another version of the program read may mean nothing to this one.
-  const known = taken.flatMap(([key, value]) => {
+  const known = Object.entries(taken).flatMap(([key, value]) => {
     try {
       return Object.entries(givenFrom({ [key]: value }))
     } catch {
       return []
     }
   })
-  return new Configuration({ ...layers, file: Object.fromEntries(known) })
+  return Object.fromEntries(known)
+}
+
+const followed = new WeakMap<Configuration, string>()
+
+/** For a server that does not decide: the settings as the one that does has read them. */
+export async function followConfiguration({ store, configuration }: Fleet): Promise<void> {
+  const taken = (await ownRecord(store, 'fleet', FLEET)).value?.settings ?? {}
+  const seen = JSON.stringify(taken)
+  if (followed.get(configuration) === seen) return
+  configuration.take(knownIn(taken))
+  followed.set(configuration, seen)
 }
 
 /** For a process that only asks: the file as it is, unless it is broken or a running server decides. */

@@ -3,10 +3,10 @@ import type { Agent } from '../../agents/index.ts'
 import type { Event } from '../../domain/records/event.ts'
 import type { Session } from '../../domain/records/session.ts'
 import type { TranscriptEnd, TranscriptEvent } from '../../domain/records/transcript.ts'
-import { newestLaunch } from '../../platform/launch-folder.ts'
 import { type Followed, type Line, localTranscript, START } from '../../transcripts/index.ts'
 import type { Fleet } from '../fleet.ts'
 import { current } from '../records.ts'
+import { launchOf } from './here.ts'
 import {
   behind,
   cursorOf,
@@ -147,7 +147,7 @@ class FollowedSession {
 
   /** Only the newest launch has a transcript: one that nobody claimed printed nothing. */
   #look(): Position | undefined {
-    const directory = newestLaunch(this.#fleet.home.session(this.#id), 'agent')
+    const directory = launchOf(this.#fleet, this.#session!)
     if (!directory || directory === this.#viewer?.directory) return undefined
     this.#viewer?.lines.close()
     const from = startOf(directory, this.#asked)

@@ -3,11 +3,11 @@ import { type Agent, readForShow } from '../../agents/index.ts'
 import { InvalidInput, NotFound } from '../../domain/errors.ts'
 import { type AgentEvent, isError, type Stream, type TranscriptEvent } from '../../domain/records/transcript.ts'
 import { MOST_LEVELS, shortened } from '../../domain/rules/shortening.ts'
-import { newestLaunch } from '../../platform/launch-folder.ts'
 import { type Line, localTranscript, STREAMS } from '../../transcripts/index.ts'
 import type { Fleet } from '../fleet.ts'
 import { current } from '../records.ts'
 import { startOf } from './follow.ts'
+import { launchOf } from './here.ts'
 import {
   behind,
   cursorOf,
@@ -119,7 +119,7 @@ export async function transcriptEvent(
 ): Promise<{ event_id: string; stream: Stream; event: AgentEvent }> {
   const { value: session } = await current(fleet, 'sessions', sessionId)
   const { launch, stream, start, index } = eventPosition(eventId)
-  const directory = newestLaunch(fleet.home.session(sessionId), 'agent')
+  const directory = launchOf(fleet, session)
   const line =
     directory && numberOf(directory) === launch ? await localTranscript(directory).lineAt(stream, start) : undefined
   const events =
@@ -140,7 +140,7 @@ async function look<T>(
 ): Promise<Found<T>> {
   const { value: session } = await current(fleet, 'sessions', sessionId)
   const backwards = range.last || range.before !== undefined
-  const directory = newestLaunch(fleet.home.session(sessionId), 'agent')
+  const directory = launchOf(fleet, session)
   if (!directory) return { found: [], start: '', cursor: '', more: false }
   const agent = fleet.agents.ofSession(session.agent)
   const from = await positionToBegin(directory, range, session.status === 'ended')

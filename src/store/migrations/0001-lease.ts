@@ -5,5 +5,9 @@ import { Damaged, type Store } from '../port.ts'
 export async function makeLease(store: Store): Promise<void> {
   const isThere = await store.get('lease', LEASE).catch(error => error instanceof Damaged || Promise.reject(error))
   if (isThere) return
-  await store.commit({ changes: [{ put: 'lease', value: { id: LEASE, epoch: 0, taken_at: null }, expects: 'absent' }] })
+  await store.commit({
+    changes: [
+      { put: 'lease', value: { id: LEASE, epoch: 0, taken_at: null, home: null, server: null }, expects: 'absent' },
+    ],
+  })
 }

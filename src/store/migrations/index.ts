@@ -1,7 +1,22 @@
 /** Brings the records of a store up to date in numbered steps, the same on every engine. */
-import { Unfit } from '../../domain/errors.ts'
+
+import { hostname } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import { newId } from '../../domain/ids.ts'
 import { MIGRATED } from '../../domain/records/store.ts'
-import { Conflict, Damaged, type Store, StoreOutdated, Unavailable, type Version } from '../port.ts'
+import { LEASE_MS } from '../../domain/rules/lease.ts'
+import { VERSION } from '../../platform/version.ts'
+import {
+  Conflict,
+  Damaged,
+  type ServerInfo,
+  type Store,
+  StoreHeld,
+  StoreNewer,
+  StoreOutdated,
+  Unavailable,
+  type Version,
+} from '../port.ts'
 import { makeLease } from './0001-lease.ts'
 
 /**
@@ -21,7 +36,7 @@ export async function bringRecordsUpToDate(
   for (let left = MOST_TRIES; ; left--) {
     const { done, expects } = await stepsDone(store)
     if (done > steps.length)
-      throw new Unfit(
+      throw new StoreNewer(
         `The records of the store are at step ${done}; this program only knows up to step ${steps.length}.`,
         { try: 'Use the newer fleet program that wrote them, or another home.', facts: { done, needed: steps.length } },
       )
@@ -29,12 +44,40 @@ export async function bringRecordsUpToDate(
     if (!migrate)
       throw new StoreOutdated(`The records of the store are at step ${done}; this program needs step ${steps.length}.`)
     try {
-      await steps[done]!(store)
-      await store.commit({ changes: [{ put: 'migrations', value: { id: MIGRATED, steps: done + 1 }, expects }] })
+      await whileNobodyDecides(store, async () => {
+        await steps[done]!(store)
+        await store.commit({ changes: [{ put: 'migrations', value: { id: MIGRATED, steps: done + 1 }, expects }] })
+      })
     } catch (error) {
       // Another process migrates too, or it is not known whether this was written: read again what is done.
       if (!(error instanceof Conflict || error instanceof Unavailable) || left === 0) throw error
     }
+  }
+}
+
+/** As long as another that brings it up to date too may take. */
+const PATIENCE_MS = LEASE_MS + 1000
+const LOOK_EVERY_MS = 100
+
+/**
+ * On an engine that several servers share, a step runs under the lease: no other server decides meanwhile. Where the
+ * lock of the home says who decides, the caller has it.
+ */
+async function whileNobodyDecides({ heartbeats }: Store, step: () => Promise<void>): Promise<void> {
+  if (!heartbeats) return step()
+  const me: ServerInfo = { id: newId(), host: hostname(), pid: process.pid, version: VERSION, home: '', url: null }
+  let epoch = await heartbeats.claim(me, 0)
+  for (const end = performance.now() + PATIENCE_MS; epoch === undefined; epoch = await heartbeats.claim(me, 0)) {
+    const { server } = await heartbeats.held()
+    // One that only brings the store up to date is done soon, or its lease ends.
+    if (server && (server.home !== '' || performance.now() > end))
+      throw new StoreHeld('The records of the store have to be brought up to date.', server)
+    await delay(LOOK_EVERY_MS)
+  }
+  try {
+    await step()
+  } finally {
+    await heartbeats.release(epoch).catch(() => {})
   }
 }
 

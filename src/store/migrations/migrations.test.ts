@@ -38,7 +38,13 @@ describe.each(Object.entries(ENGINES))('on the %s engine', (_name, settings) => 
 
   test('a store opened with migrate has the record that daemons check', async () => {
     const { store } = await aStore()
-    expect((await store.get('lease', LEASE))!.value).toEqual({ id: LEASE, epoch: 0, taken_at: null })
+    expect((await store.get('lease', LEASE))!.value).toEqual({
+      id: LEASE,
+      epoch: 0,
+      taken_at: null,
+      home: null,
+      server: null,
+    })
   })
 
   test('each step is taken once, in order, and others are refused until then', async () => {

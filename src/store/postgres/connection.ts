@@ -40,6 +40,15 @@ export class Connection {
     return this.lend(async client => (await client.query<T>(text, values)).rows)
   }
 
+  /** Asks once, for what is of no use later. */
+  async promptly<T extends pg.QueryResultRow>(text: string, values: unknown[], limitMs: number): Promise<T[]> {
+    try {
+      return await this.lend(async client => (await client.query<T>(text, values)).rows, limitMs)
+    } catch (error) {
+      throw explained(error, this.address)
+    }
+  }
+
   /** A connection for several statements. After an error it is closed: nobody knows in which state it is. */
   async lend<T>(act: (client: pg.PoolClient) => Promise<T>, limitMs = this.address.statementMs): Promise<T> {
     this.#requireOpen()

@@ -28,6 +28,7 @@ import {
 import { type OnDamage, Soundness } from '../soundness.ts'
 import { type Address, addressOf, type PostgresSettings } from './address.ts'
 import { Connection, wasSent } from './connection.ts'
+import { PostgresHeartbeats } from './heartbeats.ts'
 import { Listening } from './listening.ts'
 import { bringUpToDate } from './schema.ts'
 import { wasRefused } from './troubles.ts'
@@ -89,6 +90,9 @@ class PostgresStore implements Store {
   readonly #channel: string
   readonly #soundness: Soundness
   readonly #hints = new Hints()
+  /** A commit that takes long must not keep the lease from being renewed. */
+  readonly #beating: Connection
+  readonly heartbeats: PostgresHeartbeats
   #listening: Listening | undefined
   #announcing: NodeJS.Timeout | undefined
   #lastAnnounced: Promise<unknown> = Promise.resolve()
@@ -97,6 +101,8 @@ class PostgresStore implements Store {
     this.#connection = connection
     this.#schema = connection.address.schema
     this.#channel = `fleet_${createHash('sha256').update(this.#schema).digest('hex').slice(0, 16)}`
+    this.#beating = new Connection({ ...connection.address, poolSize: 2 })
+    this.heartbeats = new PostgresHeartbeats(this.#beating, () => this.#announce())
     this.#soundness = new Soundness(onDamage)
     this.unreadable = this.#soundness.unreadable
   }
@@ -245,6 +251,7 @@ class PostgresStore implements Store {
     this.#stopListening()
     if (this.#announcing) this.#tell()
     await this.#lastAnnounced
+    await this.#beating.close()
     await this.#connection.close()
   }
 

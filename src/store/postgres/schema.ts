@@ -1,8 +1,7 @@
 import type { ClientBase } from 'pg'
-import { Unfit } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { RecordRow } from '../copy.ts'
-import { StoreOutdated } from '../port.ts'
+import { type ServerInfo, StoreHeld, StoreNewer, StoreOutdated } from '../port.ts'
 import { readableEntries } from '../records.ts'
 import { MIGRATIONS } from '../sqlite/schema.ts'
 import type { Address } from './address.ts'
@@ -16,7 +15,7 @@ const LOCK_MS = 10_000
  * other process commits meanwhile.
  */
 type Step = (db: ClientBase, schema: string) => Promise<unknown>
-const FORMATS: readonly Step[] = [createTables]
+const FORMATS: readonly Step[] = [createTables, createHeartbeats]
 
 /**
  * Which indexes are declared: it grows when one is added (`renewIndexes`) or a collection is. Both engines count the
@@ -90,6 +89,32 @@ async function createTables(db: ClientBase, schema: string): Promise<void> {
   `)
 }
 
+/** Apart from the records: a server says every two seconds that it lives, and no commit waits for that. */
+async function createHeartbeats(db: ClientBase, schema: string): Promise<void> {
+  await db.query(`
+    CREATE TABLE ${schema}.heartbeat (
+      single boolean PRIMARY KEY DEFAULT true CHECK (single),
+      epoch bigint NOT NULL DEFAULT 0, server_id text, info text, since timestamptz,
+      until timestamptz NOT NULL DEFAULT '-infinity', keys text
+    ) WITH (fillfactor = 50);
+    INSERT INTO ${schema}.heartbeat DEFAULT VALUES;
+    CREATE TABLE ${schema}.servers (
+      id text PRIMARY KEY, info text NOT NULL,
+      since timestamptz NOT NULL DEFAULT clock_timestamp(), seen timestamptz NOT NULL
+    ) WITH (fillfactor = 50);
+  `)
+}
+
+/** While a server decides, the store stays as that server knows it. The row stays locked until the transaction ends. */
+async function requireNobodyDecides(db: ClientBase, { schema, words }: Address, found: Head): Promise<void> {
+  const { rows } = await db.query<{ info: string }>(
+    `SELECT info FROM ${schema}.heartbeat WHERE until > clock_timestamp() FOR UPDATE`,
+  )
+  const [row] = rows
+  if (row) throw new StoreHeld(outdated({ words }, found).message, JSON.parse(row.info) as ServerInfo)
+  await db.query(`SELECT FROM ${schema}.heartbeat FOR UPDATE`)
+}
+
 export interface Head {
   id: string
   format: number
@@ -115,6 +140,7 @@ export async function bringUpToDate(db: ClientBase, address: Address, options: {
     await makeSchema(db, schema)
     const before = await headOf(db, schema)
     if (before && isCurrent(before, address)) return
+    if (before && before.format >= 2) await requireNobodyDecides(db, address, before)
     for (const step of FORMATS.slice(before?.format ?? 0)) await step(db, schema)
     if (!before)
       await db.query(`INSERT INTO ${schema}.store (id, format, indexes) VALUES ($1, $2, $3)`, [
@@ -134,16 +160,19 @@ export async function bringUpToDate(db: ClientBase, address: Address, options: {
 const LOCK = '7021867164318'
 
 /** A store newer than the program is refused. */
-function isCurrent({ format, indexes }: Head, { words }: Address): boolean {
+export function isCurrent(
+  { format, indexes }: Pick<Head, 'format' | 'indexes'>,
+  { words }: Pick<Address, 'words'>,
+): boolean {
   if (format > FORMATS.length || indexes > INDEXES)
-    throw new Unfit(
+    throw new StoreNewer(
       `The store in ${words} has version ${format}.${indexes}; this program only knows up to version ${FORMATS.length}.${INDEXES}.`,
       { try: 'Use the newer fleet program that wrote it, or another schema.' },
     )
   return format === FORMATS.length && indexes === INDEXES
 }
 
-const outdated = ({ words }: Address, found: Head | undefined): StoreOutdated =>
+const outdated = ({ words }: Pick<Address, 'words'>, found: Head | undefined): StoreOutdated =>
   found
     ? new StoreOutdated(
         `The store in ${words} has version ${found.format}.${found.indexes}; this program needs version ${FORMATS.length}.${INDEXES}.`,

@@ -73,18 +73,23 @@ export function isHeld(home: string): boolean {
 }
 
 /** What the last daemon wrote. Use isHeld to find out whether it still lives. */
-export function readDaemon(home: string): DaemonInfo | undefined {
+export function readDaemon(home: string, file = daemonFile(home)): DaemonInfo | undefined {
   try {
-    return DaemonInfo.safeParse(JSON.parse(textOf(daemonFile(home)) ?? '')).data
+    return DaemonInfo.safeParse(JSON.parse(textOf(file) ?? '')).data
   } catch {
     return undefined
   }
 }
 
-async function writeDaemon(home: string, daemon: z.input<typeof DaemonInfo>): Promise<void> {
-  const temporary = `${daemonFile(home)}.${crypto.randomUUID()}`
+/** Tells who decides for a home that several servers work in, whoever of them has its lock. */
+export async function writeDaemon(
+  home: string,
+  daemon: z.input<typeof DaemonInfo>,
+  file = daemonFile(home),
+): Promise<void> {
+  const temporary = `${file}.${crypto.randomUUID()}`
   await writeFile(temporary, `${JSON.stringify(DaemonInfo.parse(daemon), null, 2)}\n`, { mode: 0o600 })
-  await effect('holder.rename', () => rename(temporary, daemonFile(home)))
+  await effect('holder.rename', () => rename(temporary, file))
 }
 
 function locked(db: Database.Database, statement: string): boolean {

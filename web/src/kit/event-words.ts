@@ -191,6 +191,7 @@ const WORDS: Record<Kind, Words | Deed> = {
   plugin_fault: data => named('A plugin failed', data.plugin),
   server_started: 'The server started',
   server_stopping: 'The server stopped',
+  decider_changed: data => named('Another server decides', data.server),
 }
 
 /** An event in a few words. `agent`: the name of the mission's agent. */

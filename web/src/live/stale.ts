@@ -117,7 +117,7 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   get_notification_settings: about('notification', 'device_signed_out'),
   system_status: event =>
     moved(event) ||
-    about('session_', 'retrying', 'went_on', 'paused', 'unpaused', 'settings_', 'server_', 'fault_')(event),
+    about('session_', 'retrying', 'went_on', 'paused', 'unpaused', 'settings_', 'server_', 'decider_', 'fault_')(event),
   disk_use: about('worktree_', 'project_created', 'project_deleted'),
   list_faults: about('fault'),
   get_overview: event =>

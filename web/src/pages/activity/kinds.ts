@@ -90,6 +90,7 @@ export const GROUPS = {
       'settings_refused',
       'server_started',
       'server_stopping',
+      'decider_changed',
       'plugin_enabled',
       'plugin_disabled',
       'plugin_fault',

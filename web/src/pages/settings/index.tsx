@@ -6,6 +6,7 @@ import { useAsk } from '../../live/data.ts'
 import { useMayDo } from '../../live/me.ts'
 import { Disk } from './disk.tsx'
 import { anchorOf, SettingsForm } from './form.tsx'
+import { ServersSection } from './servers.tsx'
 import './settings.css'
 
 export default function SettingsPage() {
@@ -14,6 +15,7 @@ export default function SettingsPage() {
   const may = useMayDo()
   const mayWrite = may('set_settings')
   const settings = useAsk('get_settings', {}, { enabled: mayWrite })
+  const servers = useAsk('system_status', {}, { enabled: may('system_status') }).data?.servers
   return (
     <Page title="Settings" about={settings.data && <>Saved in {settings.data.file}, which you can also edit.</>}>
       <div className="settings-page">
@@ -29,7 +31,11 @@ export default function SettingsPage() {
             </TextField.Slot>
           </TextField.Root>
           <ul>
-            {[...new Set(settings.data?.settings.map(({ section }) => section)), 'Disk use'].map(section => (
+            {[
+              ...new Set(settings.data?.settings.map(({ section }) => section)),
+              ...(servers ? ['Servers'] : []),
+              'Disk use',
+            ].map(section => (
               <li key={section}>
                 <a href={`#${anchorOf(section)}`}>{section}</a>
               </li>
@@ -58,6 +64,11 @@ export default function SettingsPage() {
                 </>
               )}
             </Answer>
+          )}
+          {servers && (
+            <div id={anchorOf('Servers')} className="settings-anchor">
+              <ServersSection servers={servers} />
+            </div>
           )}
           {may('disk_use') && (
             <div id={anchorOf('Disk use')} className="settings-anchor settings-disk">
