@@ -7,9 +7,10 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { readable } from '../fleet/records.ts'
 import { forgetProgress, progressOf } from '../fleet/sessions/progress.ts'
 import { isHere } from '../fleet/sessions/record.ts'
+import { lookUpTeam } from '../fleet/teams/teams.ts'
 import { transcriptPage } from '../fleet/transcripts/transcripts.ts'
 import { mayIn } from './authorize.ts'
-import { Paging } from './inputs.ts'
+import { Paging, Ref } from './inputs.ts'
 import { query } from './operation.ts'
 import { MissionView, missionViews, Waiting } from './views.ts'
 
@@ -59,12 +60,18 @@ export const queue = [
     mcp: 'control',
     summary: 'List running missions of all projects with their progress',
     http: 'GET /api/missions/running',
-    input: z.object({ limit: Paging.limit }),
+    input: z.object({
+      team_id: Ref.optional().describe('only the sessions of members of this team'),
+      limit: Paging.limit,
+    }),
     output: z.object({ tasks: z.array(Running), more: z.number().describe('how many were left out') }),
-    run: async ({ fleet, caller }, { limit }) => {
-      const live = await liveSessions(fleet)
+    run: async ({ fleet, caller }, { team_id, limit }) => {
+      const everywhere = await liveSessions(fleet)
       // The counts are shared, also with those who see more.
-      if (!fleet.view) forgetProgress(new Set(live.map(({ id }) => id)))
+      if (!fleet.view) forgetProgress(new Set(everywhere.map(({ id }) => id)))
+      const roster = team_id === undefined ? undefined : (await lookUpTeam(fleet, team_id)).value.roster
+      const members = roster && new Set(roster.map(({ member_id }) => member_id))
+      const live = members ? everywhere.filter(({ member_id }) => member_id && members.has(member_id)) : everywhere
       const says = ({ project_id }: Session) => mayIn(caller, 'transcripts.read', project_id)
       const tasks = await Promise.all(live.slice(0, limit).map(session => running(fleet, session, says(session))))
       return { tasks: tasks.filter(task => task !== undefined), more: Math.max(0, live.length - limit) }

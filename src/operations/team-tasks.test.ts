@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest'
+import { Usage } from '../domain/records/session.ts'
+import { aSession } from '../domain/samples.testkit.ts'
+import { put } from '../fleet/records.ts'
 import type { Caller } from './operation.ts'
 import { aMember, twoTeams } from './teams.testkit.ts'
 
@@ -7,6 +10,12 @@ interface Task {
   state: string
   assignee: { handle: string } | null
   blockers: { id: string }[]
+}
+
+interface Member {
+  id: string
+  handle: string
+  state: string
 }
 
 async function aTask(t: Awaited<ReturnType<typeof twoTeams>>, title: string, more: object = {}) {
@@ -86,4 +95,34 @@ test('whoever is dismissed can take nothing, and a team with open tasks is not d
   await t.ask(t.owner, 'dismiss_member', { team_id: t.one.id, member: 'bob' })
   await expect(t.ask(t.one.bob, 'team_take', { task_id: id })).rejects.toThrow('bob was dismissed')
   await expect(t.ask(t.owner, 'delete_team', { team_id: t.one.id, dismiss: true })).rejects.toThrow(id)
+})
+
+test('a member at work on a task is at work, with its task and what it has cost so far', async () => {
+  const t = await twoTeams()
+  const { id } = await aTask(t, 'Paint the pier', { agent: 'bob' })
+  const usage = Usage.parse({ turns: 1, input_tokens: 5, output_tokens: 5, cost_usd: 0.5 })
+  const bob = async () => {
+    const { members } = await t.ask<{ members: Member[] }>(t.owner, 'get_team', { team_id: t.one.id })
+    return members.find(({ handle }) => handle === 'bob')!
+  }
+  const { id: member_id } = await bob()
+  const change = async <C extends 'missions' | 'members'>(collection: C, record: string, fields: object) => {
+    const { value, version } = (await t.fleet.store.get(collection, record))!
+    await t.fleet.store.commit({ changes: [put(collection, { ...value, ...fields } as typeof value, version)] })
+  }
+  await t.save(
+    'sessions',
+    aSession({ id: 's-task', mission_id: id, project_id: 'p1', member_id, status: 'running', usage }),
+  )
+  await change('missions', id, { status: 'running', session_id: 's-task' })
+  await change('members', member_id, { session_id: 's-task' })
+  expect(await bob()).toMatchObject({ state: 'working', task: { id, title: 'Paint the pier' }, spent_usd: 0.5 })
+
+  const running = async (input: object) =>
+    (await t.ask<{ tasks: { session_id: string }[] }>(t.owner, 'list_running', input)).tasks.map(
+      each => each.session_id,
+    )
+  expect(await running({ team_id: t.one.id })).toEqual(expect.arrayContaining(['s-task', `s-${t.one.id}-lea`]))
+  expect(await running({ team_id: t.one.id })).not.toContain(`s-${t.two.id}-lea`)
+  expect(await running({})).toContain(`s-${t.two.id}-lea`)
 })

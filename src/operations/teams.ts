@@ -1,12 +1,22 @@
 import * as z from 'zod'
-import { Timestamp } from '../domain/ids.ts'
-import { MissionSettings } from '../domain/records/mission.ts'
+import { Id, Timestamp } from '../domain/ids.ts'
+import { type Mission, MissionSettings } from '../domain/records/mission.ts'
 import { Handle, Member, MemberRole, Team } from '../domain/records/team.ts'
 import { MEMBER_STATES, stateOf } from '../domain/rules/member-state.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { lookUp } from '../fleet/records.ts'
 import { addMember, changeMember, dismissMember, lookUpMember } from '../fleet/teams/members.ts'
-import { changeTeam, createTeam, deleteTeam, lookUpTeam, membersOf, spentBy, teamsOf } from '../fleet/teams/teams.ts'
+import { liveOf } from '../fleet/teams/sessions.ts'
+import {
+  changeTeam,
+  createTeam,
+  deleteTeam,
+  lookUpTeam,
+  membersOf,
+  sessionsOfMember,
+  spentBy,
+  teamsOf,
+} from '../fleet/teams/teams.ts'
 import { lookUpSwarm } from '../fleet/teamwork/swarms.ts'
 import { requireNoOpenTasks } from '../fleet/teamwork/tasks.ts'
 import { ask, given, ProjectRef, Ref } from './inputs.ts'
@@ -22,7 +32,10 @@ export const MemberView = Member.omit({ wakes: true, generation: true }).extend(
   waits_for: z.string().nullable(),
   agent: z.string().nullable().describe('empty: a person, or the default of the project'),
   model: z.string().nullable(),
+  task: z.object({ id: Id, title: z.string() }).nullable().describe('the task of the team that it is at work on'),
   unread: z.number().int().describe('how many messages it has not heard yet; at most 500 are counted'),
+  max_budget_usd: z.number().nullable().describe('for all its sessions together; empty: no limit'),
+  spent_usd: z.number().describe('by all its sessions'),
 })
 const TeamSummary = Team.omit({ roster: true }).extend({
   agents: z.number().int(),
@@ -48,13 +61,26 @@ export async function memberView(
 ): Promise<z.infer<typeof MemberView>> {
   const mission = await missionOf(fleet, member as Member)
   const waiting = await fleet.store.find('deliveries', { index: 'queued', equals: [member.id], limit: MOST_UNREAD })
+  const sessions = await sessionsOfMember(fleet, member as Member)
+  const task = await taskOf(fleet, member as Member)
   return {
     ...member,
-    ...stateOf(member, mission),
+    // A member at work on a task is not idle, although its own mission waits for mail.
+    ...stateOf(member, task ?? mission),
     agent: mission?.agent ?? null,
     model: mission?.model ?? null,
+    task: task ? { id: task.id, title: task.title } : null,
     unread: waiting.items.length,
+    max_budget_usd: mission?.max_budget_usd ?? null,
+    spent_usd: sessions.reduce((sum, { usage }) => sum + usage.cost_usd, 0),
   }
+}
+
+/** The task that a live session of a member works at. Undefined: it has none, or it answers its mail. */
+async function taskOf(fleet: Fleet, member: Member): Promise<Mission | undefined> {
+  const live = await liveOf(fleet, member)
+  if (!live || live.mission_id === member.mission_id) return undefined
+  return (await fleet.store.get('missions', live.mission_id))?.value
 }
 
 async function memberDetail(fleet: Fleet, member: Member): Promise<z.infer<typeof MemberDetail>> {
