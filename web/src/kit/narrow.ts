@@ -1,10 +1,17 @@
 import { useSyncExternalStore } from 'react'
 
-const narrow = matchMedia('(max-width: 768px)')
-const watch = (watcher: () => void): (() => void) => {
-  narrow.addEventListener('change', watcher)
-  return () => narrow.removeEventListener('change', watcher)
+/** Whether the window is at most this wide. */
+function narrowerThan(pixels: number): () => boolean {
+  const narrow = matchMedia(`(max-width: ${pixels}px)`)
+  const watch = (watcher: () => void): (() => void) => {
+    narrow.addEventListener('change', watcher)
+    return () => narrow.removeEventListener('change', watcher)
+  }
+  return () => useSyncExternalStore(watch, () => narrow.matches)
 }
 
 /** Whether there is room for only one column. */
-export const useNarrow = (): boolean => useSyncExternalStore(watch, () => narrow.matches)
+export const useNarrow = narrowerThan(768)
+
+/** Whether a list has no room beside what is shown. */
+export const useSingleColumn = narrowerThan(1000)

@@ -59,7 +59,10 @@ export const STALE: { [N in Name]?: Touches<N> } = {
   diff_session: (event, input) => event.kind !== 'usage' && !!event.session_id?.startsWith(input.session_id),
   list_sessions: about('session_'),
   list_teams: about('team_', 'member_'),
-  get_team: event => about('team_', 'member_', 'mail_', 'session_')(event) || moved(event),
+  get_team: (event, _, answer) =>
+    about('team_', 'member_', 'mail_', 'session_')(event) ||
+    moved(event) ||
+    (event.kind === 'usage' && ofItsProject(event, answer)),
   get_member: event => about('team_', 'member_', 'mail_', 'session_')(event) || moved(event),
   team_tasks: event => moved(event) || about('task_', 'mission_', 'candidate_', 'team_deleted')(event),
   get_team_task: event => moved(event) || about('task_', 'mission_', 'candidate_')(event),

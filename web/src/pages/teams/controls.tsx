@@ -3,7 +3,7 @@ import { Ellipsis, Pause, Play, Settings, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { useDraft } from '../../kit/draft.ts'
-import { LongTextInput, NumberInput } from '../../kit/fields.tsx'
+import { ChoiceInput, LongTextInput, NumberInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
 import { May } from '../../kit/may.tsx'
 import { plural } from '../../kit/words.ts'
@@ -55,17 +55,19 @@ interface DialogProps {
   close(): void
 }
 
-function ChangeTeam({ team: { id, description, max_members, max_budget_usd }, close }: DialogProps) {
+function ChangeTeam({ team: { id, description, max_members, max_budget_usd, spawning }, close }: DialogProps) {
   const { value, set, changes, isChanged } = useDraft<{
     description: string
     max_members: number | null
     max_budget_usd: number | null
-  }>({ description, max_members, max_budget_usd })
+    spawning: string | null
+  }>({ description, max_members, max_budget_usd, spawning })
   const { run, busy } = useCommand('change_team', { done: close })
   const save = () =>
     run({
       team_id: id,
       ...changes,
+      spawning: changes.spawning ? (changes.spawning as Team['spawning']) : undefined,
       max_members: 'max_members' in changes ? (changes.max_members ?? undefined) : undefined,
     })
   return (
@@ -80,6 +82,16 @@ function ChangeTeam({ team: { id, description, max_members, max_budget_usd }, cl
         min={0}
         step="any"
         placeholder="No limit"
+      />
+      <ChoiceInput
+        label="Requests for members"
+        hint="A request for a lead or a coordinator always needs a decision."
+        value={value.spawning}
+        set={set('spawning')}
+        options={[
+          { value: 'ask', label: 'A lead or a person decides' },
+          { value: 'grant', label: 'Grant without asking' },
+        ]}
       />
     </FormDialog>
   )

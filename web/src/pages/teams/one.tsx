@@ -1,22 +1,20 @@
-import { Badge, Button, Callout, Flex } from '@radix-ui/themes'
-import { Pause, PenLine } from 'lucide-react'
-import { useMemo, useRef, useState } from 'react'
-import { flushSync } from 'react-dom'
-import { Link, useParams } from 'wouter'
+import { Badge, Callout, Flex, TabNav, Text } from '@radix-ui/themes'
+import { Pause } from 'lucide-react'
+import { Suspense, useEffect, useRef, useState } from 'react'
+import { Link, useLocation, useParams, useSearchParams } from 'wouter'
 import { useProjectNames } from '../../kit/choosers.tsx'
-import { May } from '../../kit/may.tsx'
-import { useNarrow } from '../../kit/narrow.ts'
-import { Answer, Page, Section } from '../../kit/page.tsx'
+import { useSingleColumn } from '../../kit/narrow.ts'
+import { Answer, Lines, Page } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { dollars } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
-import { useMe } from '../../live/me.ts'
+import { useMay, useMe } from '../../live/me.ts'
 import { useShortcuts } from '../../shell/keys.ts'
-import { Composer } from './composer.tsx'
 import { TeamControls } from './controls.tsx'
-import { AddMember, Members } from './members.tsx'
+import { Rail } from './members.tsx'
+import type { Wanted } from './part.ts'
+import { PARTS, type Part, useCounts } from './parts.tsx'
 import './team.css'
-import { Threads } from './threads-list.tsx'
 import type { Member, Team } from './words.ts'
 
 export default function TeamPage() {
@@ -27,11 +25,11 @@ export default function TeamPage() {
       of={team}
       loading={
         <Page title="Team">
-          <div />
+          <Lines rows={6} />
         </Page>
       }
     >
-      {found => <Shown team={found} />}
+      {found => <Shown key={found.id} team={found} />}
     </Answer>
   )
 }
@@ -44,33 +42,49 @@ function useMyself(members: readonly Member[]): Member | undefined {
 }
 
 function Shown({ team }: { team: Team }) {
+  const { id, name, description, project_id, members, paused } = team
   const projectName = useProjectNames()
-  const { id, name, description, project_id, members, paused, agents, max_members } = team
+  const maySpend = useMay('costs.read', project_id)
+  const isSingle = useSingleColumn()
+  const [search] = useSearchParams()
+  const [, go] = useLocation()
+  const [wanted, setWanted] = useState<Wanted>()
+  const counts = useCounts(team)
   const myself = useMyself(members)
-  const composer = useRef<HTMLElement>(null)
-  const [to, setTo] = useState('')
-  // The form would fill a phone, so it opens there on request.
-  const isNarrow = useNarrow()
-  const [writing, setWriting] = useState(false)
-  const write = (handle?: string) => {
-    if (handle) setTo(`@${handle} `)
-    flushSync(() => setWriting(true))
-    composer.current?.scrollIntoView({ block: 'nearest' })
-    composer.current?.querySelector<HTMLElement>(handle ? 'textarea' : 'input')?.focus()
+  // Beside the other parts, unless there is no room.
+  const parts = (Object.keys(PARTS) as Part[]).filter(each => isSingle || each !== 'members')
+  const asked = search.get('tab') as Part | null
+  const part = asked && parts.includes(asked) ? asked : 'mail'
+  const addressOf = (each: Part) => (each === 'mail' ? `/teams/${id}` : `/teams/${id}?tab=${each}`)
+  const write = (handle = '') => {
+    setWanted({ handle })
+    if (part !== 'mail') go(addressOf('mail'))
   }
-  useShortcuts([{ keys: 'w', title: 'Write a message', run: () => write() }])
-  const inOrder = useMemo(
-    () => members.toSorted((one, other) => Number(!!one.person) - Number(!!other.person)),
-    [members],
-  )
+  const step = (by: number) => go(addressOf(parts[(parts.indexOf(part) + by + parts.length) % parts.length]!))
+  useShortcuts([
+    { keys: 'w', title: 'Write a message', run: () => write() },
+    { keys: ']', title: 'Next part of the team', run: () => step(1) },
+    { keys: '[', title: 'Previous part of the team', run: () => step(-1) },
+  ])
+  const tabs = useRef<HTMLElement>(null)
+  // On a phone the tabs are wider than the screen.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab is the active one when the part changes
+  useEffect(() => {
+    tabs.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [part])
+  const View = PARTS[part].view
+  // A board needs the whole width.
+  const hasRail = !isSingle && part !== 'tasks'
+  const shown = { team, myself, write, wanted, met: () => setWanted(undefined) }
   return (
     <Page
       title={plain(name)}
+      wide={part === 'tasks'}
       about={
         <Flex gap="2" align="center" wrap="wrap">
           <span>
-            Team in <Link href={`/projects/${project_id}`}>{plain(projectName(project_id)) || 'its project'}</Link> ·{' '}
-            {spentWords(team)}
+            Team in <Link href={`/projects/${project_id}`}>{plain(projectName(project_id)) || 'its project'}</Link>
+            {maySpend && ` · ${spentWords(team)}`}
           </span>
           {paused && (
             <Badge color="amber" highContrast>
@@ -90,31 +104,33 @@ function Shown({ team }: { team: Team }) {
           <Callout.Text>Nobody in this team is woken. Mail waits until you unpause it.</Callout.Text>
         </Callout.Root>
       )}
-      <div className="team">
-        <Section
-          title={`Members (${agents} of ${max_members})`}
-          actions={
-            <May use="add_member" project={project_id}>
-              <AddMember team={team} />
-            </May>
-          }
-        >
-          <Members team={team} members={inOrder} myself={myself} write={write} />
-        </Section>
-        <Section title="Mail">
-          <May use="send_mail" project={project_id}>
-            <section ref={composer} aria-label="Write a message">
-              {isNarrow && !writing ? (
-                <Button variant="soft" mb="4" onClick={() => write()}>
-                  <PenLine size={14} /> Write a message
-                </Button>
-              ) : (
-                <Composer team={team} myself={myself} to={to} setTo={setTo} />
-              )}
-            </section>
-          </May>
-          <Threads key={id} team={team} myself={myself} />
-        </Section>
+      <TabNav.Root ref={tabs} className="team-tabs" aria-label="Parts of the team">
+        {parts.map(each => (
+          <TabNav.Link key={each} asChild active={each === part}>
+            <Link href={addressOf(each)}>
+              <Flex gap="1" align="center">
+                {PARTS[each].title}
+                {!!counts[each] && (
+                  <Text size="1" color="gray">
+                    {counts[each]}
+                  </Text>
+                )}
+              </Flex>
+            </Link>
+          </TabNav.Link>
+        ))}
+      </TabNav.Root>
+      <div className="team" data-rail={hasRail || undefined}>
+        {hasRail && (
+          <div className="team-rail">
+            <Rail {...shown} />
+          </div>
+        )}
+        <div className="team-part">
+          <Suspense fallback={<Lines />}>
+            <View {...shown} />
+          </Suspense>
+        </div>
       </div>
     </Page>
   )

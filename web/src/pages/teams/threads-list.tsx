@@ -4,19 +4,19 @@ import { useMemo, useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { Answer, Empty } from '../../kit/page.tsx'
 import { useAsk } from '../../live/data.ts'
+import { FIRST_MAIL, useMail } from './asks.ts'
 import { ThreadCard } from './thread.tsx'
 import { threadsOf } from './threads.ts'
 import type { Member, Team } from './words.ts'
 
-const FIRST = 50
 const MOST = 500
 
 /** The mail of a team as conversations, the newest first. */
 export function Threads({ team, myself }: { team: Team; myself: Member | undefined }) {
   const [search] = useSearchParams()
   const wanted = search.get('thread')
-  const [limit, setLimit] = useState(FIRST)
-  const mail = useAsk('list_mail', { team_id: team.id, limit }, { keep: true })
+  const [limit, setLimit] = useState(FIRST_MAIL)
+  const mail = useMail(team, limit)
   const threads = useMemo(() => threadsOf(mail.data?.messages ?? []), [mail.data])
   const isBeyond = !!wanted && !!mail.data && !threads.some(({ id }) => id === wanted)
   const older = useAsk('list_mail', { thread: wanted ?? '', limit: MOST }, { enabled: isBeyond })
