@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { declareAgents, runs, say, think, used, writes } from './agents.ts'
 import { type Program, until } from './program.ts'
+import { repository } from './repository.ts'
+import { aTeamAtWork } from './team.ts'
 
 const FILES = {
   'README.md': '# Harbour\n\nBerths, tides and arrivals of a small harbour.\n',
@@ -28,21 +29,8 @@ export interface Day {
   question?: string
   plan?: string
   workflow?: string
+  team?: string
   compare: [string, string]
-}
-
-function repository(path: string, files: Record<string, string>): void {
-  const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...args], { cwd: path })
-  mkdirSync(path, { recursive: true })
-  git('init', '--quiet', '--initial-branch=main')
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(path, name)), { recursive: true })
-    writeFileSync(join(path, name), content)
-  }
-  git('add', '.')
-  git('commit', '--quiet', '-m', 'A harbour')
-  for (const key of ['user.name', 'user.email']) git('config', key, key === 'user.name' ? 'Ada' : 'ada@example.org')
 }
 
 /** A day's work: missions in every state, and something on every page. */
@@ -269,6 +257,7 @@ export async function aDay(program: Program, warn: (text: string) => void): Prom
       agents: ['helm', 'helm', 'helm'],
     }),
   )
+  const team = await optional('team', () => aTeamAtWork(program))
   await optional('loop', () =>
     call('start_loop', { project_id: bakery.id, goal: 'Every cake has a price', agent: 'helm', max_rounds: 5 }),
   )
@@ -287,7 +276,7 @@ export async function aDay(program: Program, warn: (text: string) => void): Prom
   )
   return {
     ...{ project: project.id, running: running.id, session: session.id, review: review.id, landed: landed.id },
-    ...{ failed: failed.id, conflict: other.id, question: question.id, plan: plan?.id, workflow: workflow?.id },
+    ...{ failed: failed.id, conflict: other.id, question: question.id, plan: plan?.id, workflow: workflow?.id, team },
     compare: [review.id, other.id],
   }
 }

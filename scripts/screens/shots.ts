@@ -16,11 +16,24 @@ export const EMPTY: Shot[] = [
   { name: 'home-empty', title: 'Home, first visit', path: '/' },
   { name: 'missions-empty', title: 'Missions, empty', path: '/missions' },
   { name: 'plans-empty', title: 'Plans, empty', path: '/plans' },
+  { name: 'teams-empty', title: 'Teams, empty', path: '/teams' },
   { name: 'workflows-empty', title: 'Workflows, empty', path: '/workflows' },
   { name: 'schedules-empty', title: 'Schedules, empty', path: '/schedules' },
   { name: 'loops-empty', title: 'Loops, empty', path: '/loops' },
   { name: 'costs-empty', title: 'Costs, empty', path: '/costs' },
 ]
+
+/** The parts of a team. */
+const OF_TEAM = [
+  ['team', 'Team, mail', 'mail'],
+  ['team-members', 'Team, members', 'members'],
+  ['team-tasks', 'Team, tasks', 'tasks'],
+  ['team-blackboard', 'Team, blackboard', 'blackboard'],
+  ['team-checkpoints', 'Team, checkpoints', 'checkpoints'],
+  ['team-swarms', 'Team, swarms', 'swarms'],
+  ['team-files', 'Team, reserved files', 'files'],
+  ['team-requests', 'Team, requests for members', 'requests'],
+] as const
 
 /** Every page and main state in the middle of a day's work. */
 export const busy = (day: Day): Shot[] => [
@@ -55,6 +68,8 @@ export const busy = (day: Day): Shot[] => [
   ...(day.plan ? [{ name: 'plan', title: 'Plan', path: `/plans/${day.plan}` }] : []),
   { name: 'workflows', title: 'Workflows', path: '/workflows' },
   ...(day.workflow ? [{ name: 'workflow', title: 'Workflow', path: `/workflows/${day.workflow}` }] : []),
+  { name: 'teams', title: 'Teams', path: '/teams' },
+  ...(day.team ? OF_TEAM.map(([name, title, tab]) => ({ name, title, path: `/teams/${day.team}?tab=${tab}` })) : []),
   { name: 'schedules', title: 'Schedules', path: '/schedules' },
   {
     name: 'schedule-new',
