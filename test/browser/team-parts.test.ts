@@ -132,7 +132,12 @@ test('a request for a member is granted, and a checkpoint accepted and loaded', 
   await s.task('Mend the sail', {
     agent: 'ada',
     description: steps(
-      asks('spawn_request', { agent_type: 'worker', handle: 'nina', agent: 'shell', task: 'echo Needles are threaded.' }),
+      asks('spawn_request', {
+        agent_type: 'worker',
+        handle: 'nina',
+        agent: 'shell',
+        task: 'echo Needles are threaded.',
+      }),
       asks('checkpoint_create', {
         ...{ to_handle: 'operator', goal: 'The sail holds', now: 'One seam is **left**.', test: 'Pull at it.' },
         ...{ worked: ['double thread'], failed: ['glue'], next: ['the last seam'] },

@@ -34,3 +34,12 @@ test.each(['retrying', 'went_on'])('running work is refreshed after the event %s
   expect(STALE.system_status!(event, {} as never, undefined)).toBe(true)
   expect(STALE.get_mission!(event, { mission_id: 'm' }, undefined)).toBe(true)
 })
+
+test('what a team has spent is asked for again when something in its project is spent, and not otherwise', async () => {
+  const { STALE } = await import('./stale.ts')
+  const usage = (project_id: string) =>
+    ({ kind: 'usage', mission_id: 'm', project_id, session_id: 's', data: {} }) as never
+  const team = { project_id: 'p' } as never
+  expect(STALE.get_team!(usage('p'), { team_id: 't' }, team)).toBe(true)
+  expect(STALE.get_team!(usage('q'), { team_id: 't' }, team)).toBe(false)
+})
