@@ -1,15 +1,18 @@
 import * as z from 'zod'
+import { InvalidInput } from '../domain/errors.ts'
 import { Id, Timestamp } from '../domain/ids.ts'
 import { type Mission, MissionSettings } from '../domain/records/mission.ts'
 import { Handle, Member, MemberRole, Team } from '../domain/records/team.ts'
+import { MAX_TEAM_FILE_CHARS, memberFields, TeamFile } from '../domain/records/team-file.ts'
 import { MEMBER_STATES, stateOf } from '../domain/rules/member-state.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { lookUp } from '../fleet/records.ts'
+import { createTeam } from '../fleet/teams/creating.ts'
 import { addMember, changeMember, dismissMember, lookUpMember } from '../fleet/teams/members.ts'
 import { liveOf } from '../fleet/teams/sessions.ts'
+import { readTeamFile, teamTemplate } from '../fleet/teams/team-files.ts'
 import {
   changeTeam,
-  createTeam,
   deleteTeam,
   lookUpTeam,
   membersOf,
@@ -17,6 +20,7 @@ import {
   spentBy,
   teamsOf,
 } from '../fleet/teams/teams.ts'
+import { TEAM_TEMPLATES } from '../fleet/teams/templates.ts'
 import { lookUpSwarm } from '../fleet/teamwork/swarms.ts'
 import { requireNoOpenTasks } from '../fleet/teamwork/tasks.ts'
 import { ask, given, ProjectRef, Ref } from './inputs.ts'
@@ -28,6 +32,7 @@ export const SwarmRef = Ref.describe('the name of a swarm in its team, or its id
 export const MemberRef = Ref.describe('the name of a member in its team, or its id')
 
 export const MemberView = Member.omit({ wakes: true, generation: true }).extend({
+  works_for: z.string().nullable().describe('the name of the member who is told first if its answers are overdue'),
   state: z.enum(MEMBER_STATES),
   waits_for: z.string().nullable(),
   agent: z.string().nullable().describe('empty: a person, or the default of the project'),
@@ -53,6 +58,8 @@ const summaryOf = ({ roster, ...team }: Team): z.infer<typeof TeamSummary> => ({
   people: roster.filter(({ is_agent }) => !is_agent).length,
 })
 
+const NO_FILE = TeamFile.omit({ members: true }).parse({})
+
 const MOST_UNREAD = 500
 
 export async function memberView(
@@ -60,6 +67,7 @@ export async function memberView(
   { wakes: _, generation: __, ...member }: Member,
 ): Promise<z.infer<typeof MemberView>> {
   const mission = await missionOf(fleet, member as Member)
+  const boss = member.works_for ? await fleet.store.get('members', member.works_for) : undefined
   const waiting = await fleet.store.find('deliveries', { index: 'queued', equals: [member.id], limit: MOST_UNREAD })
   const sessions = await sessionsOfMember(fleet, member as Member)
   const task = await taskOf(fleet, member as Member)
@@ -67,6 +75,7 @@ export async function memberView(
     ...member,
     // A member at work on a task is not idle, although its own mission waits for mail.
     ...stateOf(member, task ?? mission),
+    works_for: boss && !boss.value.dismissed_at ? boss.value.handle : null,
     agent: mission?.agent ?? null,
     model: mission?.model ?? null,
     task: task ? { id: task.id, title: task.title } : null,
@@ -88,7 +97,14 @@ async function memberDetail(fleet: Fleet, member: Member): Promise<z.infer<typeo
   return { ...(await memberView(fleet, member)), charter: mission ? await fleet.blobs.read(mission.prompt) : '' }
 }
 
-const Changeable = Team.pick({ description: true, max_members: true, max_budget_usd: true })
+const { description, max_members, max_budget_usd, spawning } = Team.shape
+/** What a team may be given; each has its default, or what its file says. */
+const Changeable = z.object({
+  description: description.unwrap().optional(),
+  max_members: max_members.unwrap().optional().describe('how many agents it may have at once; default: 10'),
+  max_budget_usd: max_budget_usd.unwrap().optional(),
+  spawning: spawning.unwrap().optional(),
+})
 
 export const teams = [
   command({
@@ -97,12 +113,42 @@ export const teams = [
     mcp: 'teams',
     summary: 'Create a team: agents that stay, keep their conversation, and write to each other',
     http: 'POST /api/teams',
-    input: Changeable.extend({ project_id: ProjectRef, name: Handle }),
+    input: Changeable.extend({
+      project_id: ProjectRef,
+      name: Handle,
+      template: z.string().max(60).optional().describe('a built-in template, whose members it gets at once'),
+      file: z
+        .string()
+        .max(MAX_TEAM_FILE_CHARS)
+        .optional()
+        .describe('the text of a team file with its members, in YAML, JSON or TOML, instead of a template'),
+    }),
     output: TeamView,
-    run: async (context, { project_id, ...wanted }) => {
-      const { value } = await createTeam(context.fleet, ask(context, 'create_team'), project_id, wanted)
+    run: async (context, { project_id, name, template, file, ...own }) => {
+      if (template !== undefined && file !== undefined) throw new InvalidInput('file', 'is given, and a template too')
+      const described =
+        file !== undefined
+          ? await readTeamFile(file)
+          : template !== undefined
+            ? await teamTemplate(template)
+            : undefined
+      const wanted = { ...(described?.team ?? NO_FILE), ...given(own), name }
+      const making = createTeam(context.fleet, ask(context, 'create_team'), project_id, wanted)
+      const { value } = await making.catch(error => {
+        throw file === undefined ? error : described!.located(error)
+      })
       return teamView(context.fleet, value)
     },
+  }),
+  query({
+    name: 'list_team_templates',
+    may: 'teams.read',
+    mcp: 'teams',
+    summary: 'List the built-in templates for teams, each as the file that it is',
+    http: 'GET /api/team-templates',
+    input: z.object({}),
+    output: z.object({ templates: z.array(z.object({ name: z.string(), summary: z.string(), file: z.string() })) }),
+    run: async () => ({ templates: [...TEAM_TEMPLATES] }),
   }),
   query({
     name: 'list_teams',
@@ -144,14 +190,7 @@ export const teams = [
     mcp: 'teams',
     summary: 'Change a team, or pause it: then nobody in it is woken',
     http: 'PUT /api/teams/:team_id',
-    input: z.object({
-      team_id: TeamRef,
-      description: Team.shape.description.unwrap().optional(),
-      max_members: Team.shape.max_members.unwrap().optional(),
-      max_budget_usd: Team.shape.max_budget_usd.unwrap().optional(),
-      paused: z.boolean().optional(),
-      spawning: Team.shape.spawning.unwrap().optional(),
-    }),
+    input: Changeable.extend({ team_id: TeamRef, paused: z.boolean().optional() }),
     output: TeamView,
     run: async (context, { team_id, ...change }) => {
       const { value } = await lookUpTeam(context.fleet, team_id)
@@ -187,30 +226,16 @@ export const teams = [
     http: 'POST /api/teams/:team_id/members',
     input: z.object({
       team_id: TeamRef,
-      handle: Handle,
-      role: MemberRole.default('worker'),
-      charter: z
-        .string()
-        .max(100_000)
-        .default('')
-        .describe('its standing instructions; for the agent shell, the script that each wake runs'),
-      agent: MissionSettings.shape.agent.unwrap().optional().describe('default: the agent of the project'),
-      model: MissionSettings.shape.model.unwrap().optional(),
-      effort: MissionSettings.shape.effort.unwrap().optional(),
-      max_budget_usd: MissionSettings.shape.max_budget_usd
-        .unwrap()
-        .optional()
-        .describe('for all its sessions together'),
-      tool_preset: MissionSettings.shape.tool_preset.unwrap().optional(),
-      approvals: MissionSettings.shape.approvals.unwrap().optional(),
-      labels: Member.shape.labels,
+      ...memberFields,
       swarm_id: SwarmRef.optional().describe('a swarm of the team that it joins'),
+      works_for: MemberRef.optional().describe('the member who is told first if its answers are overdue'),
     }),
     output: MemberDetail,
-    run: async (context, { team_id, handle, role, charter, labels, swarm_id, ...settings }) => {
+    run: async (context, { team_id, handle, role, charter, labels, swarm_id, works_for, ...settings }) => {
       const { value: team } = await lookUpTeam(context.fleet, team_id)
       const swarm = swarm_id ? (await lookUpSwarm(context.fleet, team, swarm_id)).value.id : undefined
-      const wanted = { handle, role, charter, labels, swarm_id: swarm, settings: given(settings) }
+      const boss = works_for ? (await lookUpMember(context.fleet, team, works_for)).value.id : undefined
+      const wanted = { handle, role, charter, labels, swarm_id: swarm, works_for: boss, settings: given(settings) }
       const { value } = await addMember(context.fleet, ask(context, 'add_member'), team.id, wanted)
       return memberDetail(context.fleet, value)
     },

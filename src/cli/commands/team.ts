@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
+import { NotFound } from '../../domain/errors.ts'
 import { MEMBER_ROLES, SPAWNING } from '../../domain/records/team.ts'
 import type { teams } from '../../operations/teams.ts'
 import { addFields, type Cli, does, type Field, inputFrom, textFrom } from '../command.ts'
@@ -29,23 +30,46 @@ const MEMBER_FIELDS: readonly Field[] = [
   { flags: '--model <model>', field: 'model', summary: 'model' },
   { flags: '--budget <usd>', field: 'max_budget_usd', summary: 'maximum cost of its sessions', kind: 'number' },
   { flags: '--swarm <swarm>', field: 'swarm_id', summary: 'swarm that it joins' },
+  { flags: '--works-for <member>', field: 'works_for', summary: 'who is told first if its answers are overdue' },
   { flags: '--label <label...>', field: 'labels', summary: 'labels', kind: 'list' },
 ]
 
 export function addTeam(program: Command): void {
   const team = program.command('team').description('teams of agents that stay, write to each other and divide work')
   const create = team.command('create').description('create a team').argument('<name>', 'letters, digits, - and _')
+  create.option('-t, --template <template>', 'its members: a built-in template, or a file of your own')
   addFields(create, TEAM_FIELDS).option('--project <project>', 'id, name or path (default: the repository you are in)')
   does(create, async (cli, [name], options) => {
     const project_id = options.project
       ? await projectRef(cli, String(options.project))
       : (await projectHere(cli)).project.id
-    const input = { ...inputFrom(TEAM_FIELDS, options), name, project_id }
+    const from = options.template === undefined ? {} : await templateFrom(cli, String(options.template))
+    const input = { ...from, ...inputFrom(TEAM_FIELDS, options), name, project_id }
     const answer = await cli.ask<Answer<'create_team'>>('create_team', input)
     cli.terminal.tell(answer, () => {
-      cli.terminal.print(`Created the team ${answer.name}.`)
-      cli.terminal.note(`Add a member: fleet team add ${answer.name} <name> --charter "…"`)
+      const agents = answer.members.filter(({ person }) => person === null)
+      const who = agents.length ? ` with ${agents.map(({ handle }) => handle).join(', ')}` : ''
+      cli.terminal.print(`Created the team ${answer.name}${who}.`)
+      const lead = agents.find(({ role }) => role === 'team-lead') ?? agents[0]
+      if (lead) cli.terminal.note(`Write to it: fleet mail send ${lead.handle} "…" --team ${answer.name}`)
+      else cli.terminal.note(`Add a member: fleet team add ${answer.name} <name> --charter "…"`)
     })
+  })
+  const templates = team
+    .command('templates')
+    .description('list the built-in templates, or print one as a file to start from')
+    .argument('[template]', 'print this one')
+  does(templates, async (cli, [name]) => {
+    const { templates: all } = await cli.ask<Answer<'list_team_templates'>>('list_team_templates', {})
+    const found = name === undefined ? all : all.filter(each => each.name === name)
+    if (!found.length)
+      throw new NotFound('template', name!, { try: `One of ${all.map(each => each.name).join(', ')}.` })
+    cli.terminal.tell({ templates: found }, () =>
+      name === undefined
+        ? cli.terminal.facts(all.map(each => [each.name, each.summary]))
+        : cli.terminal.print(found[0]!.file.trimEnd()),
+    )
+    return undefined
   })
   does(team.command('list').alias('ls').description('list teams'), listTeams)
   const show = team
@@ -125,6 +149,12 @@ function addPausing(team: Command): void {
   }
 }
 
+/** A name without a dot or slash is that of a built-in template. */
+async function templateFrom(cli: Cli, what: string): Promise<object> {
+  if (!/[./\\]/.test(what)) return { template: what }
+  return { file: await textFrom(cli, `@${what}`) }
+}
+
 async function listTeams(cli: Cli): Promise<undefined> {
   const { terminal } = cli
   const answer = await cli.ask<Answer<'list_teams'>>('list_teams', {})
@@ -152,6 +182,7 @@ function showTeam({ terminal }: Cli, team: Answer<'get_team'>): undefined {
     [
       { title: 'MEMBER', value: each => each.handle },
       { title: 'ROLE', value: each => (each.person === null ? each.role : 'person') },
+      { title: 'WORKS FOR', value: each => each.works_for ?? '', extra: true },
       { title: 'AGENT', value: each => each.agent ?? '', extra: true },
       {
         title: 'STATE',

@@ -66,6 +66,9 @@ export const Member = z.object({
   session_id: Id.nullable().default(null).describe('its newest session'),
   generation: z.number().int().default(0).describe('how many sessions it had; only the newest may be live'),
   paused: z.boolean().default(false).describe('it is not woken'),
+  works_for: Id.nullable()
+    .default(null)
+    .describe('the member who is told first if its answers are overdue; empty: whoever leads the team'),
   depth: z
     .number()
     .int()

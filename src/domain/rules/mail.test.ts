@@ -49,6 +49,30 @@ describe('who gets a message', () => {
   })
 })
 
+test('an overdue answer is told to the member, then to whoever it works for or the leads, then to people', () => {
+  const team = [
+    aMember('ada', { role: 'team-lead' }),
+    aMember('bob'),
+    aMember('cid', { works_for: 'id-bob' }),
+    aMember('operator', { role: 'team-lead', person: 'person' }),
+  ]
+  const told = (handle: string, present = team) =>
+    rules.LADDER.map(step =>
+      rules.toldAt(step, team.find(each => each.handle === handle)!, present).map(each => each.handle),
+    )
+  expect(told('bob')).toEqual([['bob'], ['ada'], ['operator']])
+  expect(told('cid')).toEqual([['cid'], ['bob'], ['operator']])
+  expect(told('ada')).toEqual([['ada'], [], ['operator']])
+  expect(told('operator')).toEqual([[], ['ada'], []])
+  // Whoever it worked for has left.
+  expect(
+    told(
+      'cid',
+      team.filter(({ handle }) => handle !== 'bob'),
+    ),
+  ).toEqual([['cid'], ['ada'], ['operator']])
+})
+
 describe('whether mail wakes a member', () => {
   const team = Team.parse({ id: 't1', project_id: 'p1', name: 'crew', created_at: NOW, updated_at: NOW })
   const decide = (member: Member, queued = [aDelivery()], of = team) =>

@@ -54,6 +54,18 @@ function unknown(address: string, members: readonly Member[]): NotFound {
   return new NotFound('member', address, { try: `The team has ${(near.length ? near : handles).join(', ')}.` })
 }
 
+/** The steps of an escalation: the member, whoever it works for or the leads, the people. */
+export const LADDER = ['member', 'lead', 'people'] as const
+
+/** Who is told at a step that an answer is overdue. Nobody reminds themselves. */
+export function toldAt(step: (typeof LADDER)[number], member: Member, present: readonly Member[]): Member[] {
+  if (step === 'member') return member.person === null ? [member] : []
+  const others = present.filter(({ id }) => id !== member.id)
+  if (step === 'people') return others.filter(({ person }) => person !== null)
+  const boss = others.filter(({ id }) => id === member.works_for)
+  return boss.length ? boss : others.filter(({ person, role }) => person === null && role === 'team-lead')
+}
+
 export interface TalkLimits {
   /** How many messages of agents may follow each other in one thread. */
   maxHops: number

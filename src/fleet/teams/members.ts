@@ -1,6 +1,7 @@
 import { InvalidInput, NotAllowed, NotFound } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { Mission, MissionSettings } from '../../domain/records/mission.ts'
+import type { Project } from '../../domain/records/project.ts'
 import { Member, type MemberRole, type Team } from '../../domain/records/team.ts'
 import { fuzzyFind } from '../../domain/rules/fuzzy.ts'
 import * as life from '../../domain/rules/life.ts'
@@ -24,6 +25,8 @@ export interface NewMember {
   charter: string
   labels: string[]
   swarm_id?: string
+  /** The id of the member it works for. */
+  works_for?: string
   settings: Partial<MissionSettings>
   /** How many agents stand between it and a person who added one. */
   depth?: number
@@ -31,45 +34,56 @@ export interface NewMember {
 
 /** Adds an agent. It has a mission of its own, which waits for mail. */
 export async function addMember(fleet: Fleet, ask: Ask, teamId: string, wanted: NewMember): Promise<Stored<Member>> {
-  const { value: before } = await current(fleet, 'teams', teamId)
-  const { value: project } = await current(fleet, 'projects', before.project_id)
+  const { value: team } = await current(fleet, 'teams', teamId)
+  const { value: project } = await current(fleet, 'projects', team.project_id)
+  const make = await readyToAdd(fleet, ask, project, team, wanted)
+  const id = await oncePerKey(fleet, ask, async () => {
+    const when = by(fleet, ask)
+    const { member, mission } = make(team, when)
+    const joined = await joining(fleet, member, when)
+    return { subject: member.id, ...joined, changes: [...joined.changes, put('missions', mission, 'absent')] }
+  })
+  return current(fleet, 'members', id)
+}
+
+type Made = { member: Member; mission: Mission }
+
+/** Checks what a new agent of a team would be. What it returns makes its records. */
+export async function readyToAdd(
+  fleet: Fleet,
+  ask: Ask,
+  project: Project,
+  team: Pick<Team, 'name' | 'description'>,
+  wanted: NewMember,
+): Promise<(team: Pick<Team, 'id'>, when: life.By) => Made> {
   const script = isScript(fleet, ask, wanted.settings.agent)
   const agent = wanted.settings.agent ?? (await requireCodingAgent(fleet, project))
   const settings = MissionSettings.parse({
     ...wanted.settings,
     agent,
-    title: `${wanted.handle} of ${before.name}`,
+    title: `${wanted.handle} of ${team.name}`,
     landing: 'never',
     max_retries: RESTARTS,
   })
   requireHeld(fleet, settings, project)
-  const charter = script ? wanted.charter : charterInWords(wanted, before, wanted.charter)
+  const charter = script ? wanted.charter : charterInWords(wanted, team, wanted.charter)
   if (script && !charter.trim())
     throw new InvalidInput('charter', `is missing: ${agent} runs it as a script for each wake`)
   const prompt = await fleet.blobs.keep(charter)
-  const id = await oncePerKey(fleet, ask, async () => {
-    const when = by(fleet, ask)
+  return ({ id: team_id }, { now }) => {
     const id = newId()
-    const times = { created_at: when.now, updated_at: when.now }
+    const shared = { project_id: project.id, created_at: now, updated_at: now }
     const mission = Mission.parse({
       ...settings,
-      ...{ id: newId(), project_id: project.id, prompt, script, member: { id, team_id: teamId } },
-      ...{ status: 'waiting', status_reason: life.FOR_MAIL, ...times },
+      ...{ id: newId(), prompt, script, member: { id, team_id }, ...shared },
+      ...{ status: 'waiting', status_reason: life.FOR_MAIL },
     })
     const member = Member.parse({
-      ...{ id, team_id: teamId, project_id: project.id, handle: wanted.handle, role: wanted.role },
-      ...{
-        labels: wanted.labels,
-        swarm_id: wanted.swarm_id ?? null,
-        mission_id: mission.id,
-        depth: wanted.depth,
-        ...times,
-      },
+      ...{ id, team_id, handle: wanted.handle, role: wanted.role, labels: wanted.labels, depth: wanted.depth },
+      ...{ swarm_id: wanted.swarm_id ?? null, works_for: wanted.works_for ?? null, mission_id: mission.id, ...shared },
     })
-    const joined = await joining(fleet, member, when)
-    return { subject: id, ...joined, changes: [...joined.changes, put('missions', mission, 'absent')] }
-  })
-  return current(fleet, 'members', id)
+    return { member, mission }
+  }
 }
 
 /** The changes that add a member to the roster of its team, unless its name is taken or there is no room. */

@@ -14,7 +14,7 @@ import { returnTasks } from '../teamwork/tasks.ts'
 import { handedTo, handToLive } from './handing.ts'
 import { aboutDelivery, limitsOf, mailing } from './mail.ts'
 import { agentMemberOf, liveOf, takesMessages } from './sessions.ts'
-import { aboutTeam, spentBy } from './teams.ts'
+import { aboutTeam, membersOf, spentBy } from './teams.ts'
 
 const PAGE = 50
 /** As many deliveries of an ended session fit into one commit. */
@@ -218,7 +218,7 @@ export class Teams implements Reactor {
       const { value: member } = await current(this.#fleet, 'members', value.member_id)
       if (value.needs === 'none' || value.needs === 'ack') return this.#expire(value, version, by)
       const level = value.escalated + 1
-      const last = level >= LADDER.length
+      const last = level >= rules.LADDER.length
       const next: Delivery = {
         ...value,
         escalated: level,
@@ -253,16 +253,10 @@ export class Teams implements Reactor {
     })
   }
 
-  /** Who is told at this level. Nobody reminds themselves. */
   async #ladder(team: Team, member: Member, level: number): Promise<string[]> {
-    if (level === 1) return member.person === null ? [member.handle] : []
-    const others = (await Promise.all(team.roster.map(({ member_id }) => this.#fleet.store.get('members', member_id))))
-      .flatMap(stored => stored?.value ?? [])
-      .filter(({ id }) => id !== member.id)
-    const wanted = others.filter(({ person, role }) =>
-      level === 2 ? person === null && role === 'team-lead' : person !== null,
-    )
-    return wanted.map(({ handle }) => handle)
+    return rules
+      .toldAt(rules.LADDER[level - 1]!, member, await membersOf(this.#fleet, team))
+      .map(({ handle }) => handle)
   }
 
   async #reminder(team: Team, delivery: Delivery, member: Member, to: string[], by: life.By) {
@@ -285,6 +279,3 @@ export class Teams implements Reactor {
     return mailing(this.#fleet, team.id, 'fleet', { ...letter, wake: true, id: newId() }, by)
   }
 }
-
-/** The steps of an escalation: the member, the lead, the people. */
-const LADDER = ['member', 'lead', 'people'] as const

@@ -1,20 +1,20 @@
-import { InvalidInput, NotAllowed, NotFound } from '../../domain/errors.ts'
+import { NotAllowed, NotFound } from '../../domain/errors.ts'
 import type { NewEvent } from '../../domain/records/event.ts'
 import type { Session } from '../../domain/records/session.ts'
-import { Member, Team } from '../../domain/records/team.ts'
+import { Member, type Team } from '../../domain/records/team.ts'
 import type { By } from '../../domain/rules/life.ts'
 import type { Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
 import { all, asTheyAre, current, derivedId, lookUp, put } from '../records.ts'
 
-const OPERATOR = 'operator'
+export const OPERATOR = 'operator'
 
 /** A person is the same member of a team for ever. */
 export const personId = (teamId: string, actor: string): string => derivedId('member', teamId, actor)
 
 /** The owner of the fleet as a member: mail to the operator waits in their inbox. */
-const operatorOf = (team: Pick<Team, 'id' | 'project_id'>, { now }: By): Member =>
+export const operatorOf = (team: Pick<Team, 'id' | 'project_id'>, { now }: By): Member =>
   Member.parse({
     ...{ id: personId(team.id, 'person'), team_id: team.id, project_id: team.project_id },
     ...{ handle: OPERATOR, role: 'team-lead', person: 'person', created_at: now, updated_at: now },
@@ -51,40 +51,12 @@ export async function teamNamed(fleet: Fleet, name: string): Promise<Team | unde
   return found ? (await lookUpTeam(fleet, name)).value : undefined
 }
 
-const teamsCalled = async (fleet: Fleet, name: string): Promise<Stored<Team>[]> =>
+export const teamsCalled = async (fleet: Fleet, name: string): Promise<Stored<Team>[]> =>
   Array.fromAsync(all(fleet, 'teams', 'name', [name.toLowerCase()]))
 
 export async function teamsOf(fleet: Fleet, projectId?: string): Promise<Team[]> {
   const found = projectId ? all(fleet, 'teams', 'project', [projectId]) : all(fleet, 'teams', 'created')
   return (await Array.fromAsync(found)).map(({ value }) => value)
-}
-
-export type NewTeam = Pick<Team, 'name' | 'description' | 'max_members' | 'max_budget_usd'>
-
-/** Makes a team with its operator: the person who made it. */
-export async function createTeam(fleet: Fleet, ask: Ask, projectRef: string, wanted: NewTeam): Promise<Stored<Team>> {
-  const { value: project } = await lookUp(fleet, 'projects', projectRef)
-  const id = await oncePerKey(fleet, ask, async () => {
-    const earlier = (await teamsCalled(fleet, wanted.name)).filter(({ value }) => value.project_id === project.id)
-    if (earlier.some(({ value }) => value.ended_at === null))
-      throw new InvalidInput('name', `is taken: ${project.name} has a team called ${wanted.name}`)
-    const { value: now, version } = await current(fleet, 'projects', project.id)
-    if (now.deleting) throw new NotAllowed(`Project ${project.name} is being deleted.`)
-    const when = by(fleet, ask)
-    const times = { created_at: when.now, updated_at: when.now }
-    // Two who make the same name at once make the same id, so only one of them can.
-    const id = derivedId('team', project.id, wanted.name.toLowerCase(), String(earlier.length))
-    const operator = operatorOf({ id, project_id: project.id }, when)
-    const roster = [{ handle: operator.handle, member_id: operator.id, is_agent: false }]
-    const team = Team.parse({ ...wanted, id, project_id: project.id, roster, ...times })
-    return {
-      subject: id,
-      changes: [put('teams', team, 'absent'), put('members', operator, 'absent')],
-      checks: [{ collection: 'projects', id: project.id, expects: version }],
-      events: [aboutTeam(team, 'team_created', when, { name: team.name })],
-    }
-  })
-  return current(fleet, 'teams', id)
 }
 
 type TeamChange = Partial<Pick<Team, 'description' | 'max_members' | 'max_budget_usd' | 'paused' | 'spawning'>>

@@ -6,7 +6,14 @@ vi.mock('virtual:operations', () => ({ default: {} }))
 
 /** These come with the program, never change, or are looked for on request, so no event names them. */
 const NEVER_OLD = [
-  ...['list_integrations', 'list_ready_made_workflows', 'list_models', 'read_artifact', 'browse_folders'],
+  ...[
+    'list_integrations',
+    'list_ready_made_workflows',
+    'list_team_templates',
+    'list_models',
+    'read_artifact',
+    'browse_folders',
+  ],
   ...[
     'get_mission_image',
     'get_report',
