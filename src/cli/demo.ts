@@ -14,7 +14,7 @@ const OVER = ['done', 'failed', 'cancelled', 'review', 'needs_input']
 /** Makes the sample project, and watches its missions until each has landed or waits for the person. */
 export async function demo(cli: Cli): Promise<number> {
   const { terminal } = cli
-  const before = await sampleHere(cli)
+  const before = await sampleHere(cli, true)
   const project = await cli.ask<Project>('create_sample_project', {})
   terminal.note(
     before
@@ -27,22 +27,40 @@ export async function demo(cli: Cli): Promise<number> {
   return failed.length ? EXIT.failed : EXIT.done
 }
 
-/** Removes the sample project, and its repository if that has nothing of a person. */
+/** Removes the sample projects, and each repository that has nothing of a person. */
 export async function removeDemo(cli: Cli): Promise<undefined> {
   const { terminal } = cli
-  const project = await sampleHere(cli)
-  const input = { project_id: project?.id, discard: true }
-  const kept = project && (await cli.ask<{ repository: string | null }>('delete_project', input)).repository
-  terminal.tell({ removed: project?.id ?? null, repository: kept ?? null }, () => {
-    terminal.print(project ? `Removed the project ${project.name}.` : 'There is no demo to remove.')
-    if (kept) terminal.print(`Its repository may hold work of yours, so it stays: ${terminal.foreign(kept)}`)
+  const projects = await samplesHere(cli)
+  const removed: { id: string; name: string; repository: string | null }[] = []
+  for (const { id, name } of projects) {
+    const { teams } = await cli.ask<{ teams: { id: string; ended_at: string | null }[] }>('list_teams', {
+      project_id: id,
+    })
+    for (const team of teams.filter(({ ended_at }) => !ended_at))
+      await cli.ask('delete_team', { team_id: team.id, dismiss: true })
+    const { repository } = await cli.ask<{ repository: string | null }>('delete_project', {
+      project_id: id,
+      discard: true,
+    })
+    removed.push({ id, name, repository })
+  }
+  terminal.tell({ removed: removed.map(({ id, repository }) => ({ id, repository })) }, () => {
+    if (!removed.length) terminal.print('There is no demo to remove.')
+    for (const { name, repository } of removed) {
+      terminal.print(`Removed the project ${name}.`)
+      if (repository)
+        terminal.print(`Its repository may hold work of yours, so it stays: ${terminal.foreign(repository)}`)
+    }
   })
 }
 
-async function sampleHere(cli: Cli): Promise<Project | undefined> {
+async function samplesHere(cli: Cli): Promise<Project[]> {
   const { projects } = await cli.ask<{ projects: Project[] }>('list_projects', { limit: 500 })
-  return projects.find(({ sample }) => sample)
+  return projects.filter(({ sample }) => sample)
 }
+
+export const sampleHere = async (cli: Cli, kind: Project['sample']): Promise<Project | undefined> =>
+  (await samplesHere(cli)).find(({ sample }) => sample === kind)
 
 async function watch(cli: Cli, project_id: string): Promise<MissionView[]> {
   const { terminal } = cli

@@ -49,9 +49,15 @@ export const projects = [
       'Create the sample project Demo, whose missions show a whole life: landed, retried, conflict resolved, in review',
     http: 'POST /api/projects/sample',
     needsFleet: true,
-    input: z.object({}),
+    input: z.object({
+      team: z
+        .boolean()
+        .default(false)
+        .describe('the other sample project, Demo team: four scripts that work as a team'),
+    }),
     output: ProjectView.describe('the one that exists already, if there is one'),
-    run: async context => createSampleProject(context.fleet, ask(context, 'create_sample_project')),
+    run: async (context, { team }) =>
+      createSampleProject(context.fleet, ask(context, 'create_sample_project'), { team }),
   }),
   query({
     name: 'list_projects',

@@ -101,3 +101,38 @@ test.each<[string, (path: string) => unknown]>([
   const second = await called<Project>('create_sample_project')
   expect(second.path).toBe(`${first.path}-2`)
 })
+
+test('the team of the demo divides the work, writes, reviews and lands, and can be removed', {
+  timeout: 180_000,
+}, async () => {
+  const { root, fleet, asked } = aPerson()
+  const { code, stdout, stderr } = await fleet('demo', '--team')
+  expect(`${stdout}${stderr}`).toContain('6 tasks, 4 of them landed; ')
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/rex → captain: The parts are good, but/)
+  expect(stdout).toMatch(/captain → operator: Your ship is built/)
+
+  const { projects } = await asked<{ projects: Project[] }>('project', 'list')
+  const [project] = projects
+  expect(project).toMatchObject({ name: 'Demo team', sample: 'team', path: join(root, '.flotilla/projects/demo-team') })
+  const path = project!.path
+  const log = await gitText(path, ['log', '--reverse', '--format=%s|%(trailers:key=Fleet-Member,valueonly)', 'main'])
+  const landed = log.split('\n').filter(Boolean)
+  expect(landed).toHaveLength(5)
+  expect(landed[1]).toBe('Lay the keel|ann (shipyard)')
+  // Two work at once, so either may be the first.
+  expect(landed.slice(2, 4).sort()).toEqual(['Sew the sails|ann (shipyard)', 'Step the mast|ben (shipyard)'])
+  expect(landed[4]).toBe('Paint and assemble the ship|ben (shipyard)')
+  const ship = ['colour: blue', '        |', '       /|\\', '      /_|_\\', '  \\____________/', '']
+  expect(await gitText(path, ['show', 'main:ship.txt'])).toBe(ship.join('\n').trimEnd())
+  expect(await gitText(path, ['status', '--porcelain'])).toBe('')
+
+  // Asking again shows the same one, and tells the team nothing twice.
+  const again = await asked<{ project: Project; messages: { body: string }[] }>('demo', '--team')
+  expect(again.project.id).toBe(project!.id)
+  expect(again.messages.filter(({ body }) => body.startsWith('Build a small ship'))).toHaveLength(1)
+
+  expect((await fleet('demo', '--remove')).stdout).toBe('Removed the project Demo team.\n')
+  expect(existsSync(path)).toBe(false)
+  expect((await asked<{ teams: object[] }>('team', 'list')).teams).toEqual([])
+})

@@ -192,9 +192,11 @@ export const Project = ProjectSettings.extend({
   mcp_servers: z.array(ProjectServer).max(MOST_SERVERS).default([]),
   paused: z.boolean().default(false),
   sample: z
-    .boolean()
+    .union([z.boolean(), z.literal('team')])
     .default(false)
-    .describe('the sample project: Flotilla made its repository, and removes it with the project'),
+    .describe(
+      'a sample project, or the one with a team: Flotilla made its repository, and removes it with the project',
+    ),
   deleting: z.boolean().default(false),
   /** The newest commit of the base branch that we, or a person's approval, put there. */
   known_tip: z.string().nullable().default(null),

@@ -24,7 +24,7 @@ export type ProjectFields = Omit<ProjectSettings, 'landing' | 'name'> & {
   worktree?: 'git' | 'none'
   /** Empty: the fleet's setting for new projects. */
   landing?: LandingPolicy
-  sample?: boolean
+  sample?: Project['sample']
 }
 
 /** `existing` says what happens if the repository already is a project. */

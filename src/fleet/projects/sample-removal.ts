@@ -15,12 +15,13 @@ interface SampleWork {
 export async function sampleWork(fleet: Fleet, { id }: Project): Promise<SampleWork> {
   const landings = new Set<string>()
   const ends = new Set<string>()
-  for await (const { value: mission } of all(fleet, 'missions', 'project', [id])) {
-    for (const landing of [mission.landed, ...mission.past_landings])
-      for (const made of [landing, landing?.undone]) if (made) landings.add(made.commit)
-    for (const { value: session } of await sessionsOf(fleet, mission.id))
-      for (const commit of [session.start_commit, session.end_commit]) if (commit) ends.add(commit)
-  }
+  for (const index of ['project', 'member'] as const)
+    for await (const { value: mission } of all(fleet, 'missions', index, [id])) {
+      for (const landing of [mission.landed, ...mission.past_landings])
+        for (const made of [landing, landing?.undone]) if (made) landings.add(made.commit)
+      for (const { value: session } of await sessionsOf(fleet, mission.id))
+        for (const commit of [session.start_commit, session.end_commit]) if (commit) ends.add(commit)
+    }
   return { landings, ends }
 }
 
