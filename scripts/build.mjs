@@ -253,6 +253,7 @@ for (const script of ['wrapper.sh', 'courier.sh']) cpSync(join(root, 'src/runner
 for (const name of ['gemini/gemini-home.mjs', 'opencode/opencode-copy.mjs'])
   cpSync(join(root, 'src/agents', name), join(next, basename(name)))
 cpSync(join(root, 'src/install/SKILL.md'), join(next, 'SKILL.md'))
+cpSync(join(root, 'src/install/skills'), join(next, 'skills'), { recursive: true })
 cpSync(join(root, 'src/server/pages'), join(next, 'pages'), { recursive: true })
 
 const filesIn = folder =>

@@ -38,6 +38,7 @@ import { addServer } from './commands/server.ts'
 import { addService } from './commands/service.ts'
 import { addSetup } from './commands/setup.ts'
 import { addSideProcesses } from './commands/side-processes.ts'
+import { addSkills } from './commands/skills.ts'
 import { addStore } from './commands/store.ts'
 import { addSwarm } from './commands/swarm.ts'
 import { addTakeover } from './commands/takeover.ts'
@@ -99,6 +100,7 @@ const COMMANDS: readonly Added[] = [
   ['set', 'mcp', program => addMcp(program)],
   ['set', 'mcp', program => addMcpInstall(program)],
   ['set', 'setup', program => addSetup(program)],
+  ['set', 'skills', program => addSkills(program)],
   ['set', 'mcp-server', program => addMcpServer(program)],
   ['operate', 'up down', program => addServer(program)],
   ['operate', 'service', program => addService(program)],

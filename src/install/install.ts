@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { NotAllowed } from '../domain/errors.ts'
-import { removeFile, replaceText } from '../platform/whole-files.ts'
+import { removeFile, replaceText, textOf } from '../platform/whole-files.ts'
 import { CLIENTS, type ClientFolders, type McpClient, type Reach, SCOPES, type Scope } from './clients.ts'
 import type { Item } from './document.ts'
 import { memoriesIn, remember } from './memory.ts'
@@ -60,6 +60,8 @@ export function carryOut(home: string, changes: readonly Change[]): void {
   for (const { file, before, after, memory } of changes) {
     const made = memories[file]?.folder
     if (memory) remember(home, file, memory)
+    if (after === undefined && textOf(file) !== before)
+      throw new NotAllowed(`Someone else changed ${file} just now; it stays.`, { try: 'Run the command again.' })
     if (after === undefined) removeFile(file, made)
     else if (after !== before) replaceText(file, before, after)
     if (!memory && memories[file]) remember(home, file, undefined)

@@ -15,6 +15,10 @@ export type ClientName = (typeof CLIENT_NAMES)[number]
 export const SETUP_CLIENTS = ['claude', 'codex', 'gemini', 'opencode'] as const
 export type SetupClient = (typeof SETUP_CLIENTS)[number]
 
+/** Those that the skills are written for. */
+export const SKILL_CLIENTS = ['claude', 'codex', 'opencode'] as const
+export type SkillClient = (typeof SKILL_CLIENTS)[number]
+
 export const SERVER = 'flotilla'
 /** Written to files instead of the token itself. */
 export const TOKEN_VARIABLE = 'FLEET_TOKEN'

@@ -17,7 +17,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { NotAllowed, Unfit } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 
@@ -67,7 +67,10 @@ export function requirePlain(file: string): void {
 
 export const eolOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
 
-/** The file that a link leads to: renaming over a link would replace the link. */
+/**
+ * The file that a link leads to: renaming over a link would replace the link. A file has the same name before and after
+ * it exists, also below a folder that is a link.
+ */
 export function behindLinks(file: string): string {
   try {
     return realpathSync(file)
@@ -75,7 +78,7 @@ export function behindLinks(file: string): string {
     try {
       return behindLinks(resolve(dirname(file), readlinkSync(file)))
     } catch {
-      return file
+      return dirname(file) === file ? file : join(behindLinks(dirname(file)), basename(file))
     }
   }
 }
