@@ -39,6 +39,7 @@ import { addService } from './commands/service.ts'
 import { addSetup } from './commands/setup.ts'
 import { addSideProcesses } from './commands/side-processes.ts'
 import { addSkills } from './commands/skills.ts'
+import { addSpec } from './commands/spec.ts'
 import { addStore } from './commands/store.ts'
 import { addSwarm } from './commands/swarm.ts'
 import { addTakeover } from './commands/takeover.ts'
@@ -85,6 +86,7 @@ const COMMANDS: readonly Added[] = [
   ['plan', 'plan', program => addPlan(program)],
   ['plan', 'loop', program => addLoop(program)],
   ['plan', 'workflow', program => addWorkflow(program)],
+  ['plan', 'spec', program => addSpec(program)],
   ['plan', 'schedule', program => addSchedule(program)],
   ['plan', 'template', program => addTemplate(program)],
   ['plan', 'team', program => addTeam(program)],

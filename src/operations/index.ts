@@ -42,6 +42,7 @@ import { search } from './search.ts'
 import { sessions } from './sessions.ts'
 import { settings } from './settings.ts'
 import { spawns } from './spawns.ts'
+import { specs } from './specs.ts'
 import { spending } from './spending.ts'
 import { swarms } from './swarms.ts'
 import { system } from './system.ts'
@@ -82,6 +83,7 @@ const forPeople = [
   ...swarms,
   ...reservations,
   ...spawns,
+  ...specs,
   ...blackboard,
   ...checkpoints,
   ...mail,

@@ -39,7 +39,7 @@ const WorkflowRow = Workflow.omit({ task: true, definition: true, again: true, s
     .array(z.object({ stage: z.string(), mission_id: z.string(), text: z.string() }))
     .describe('its stages that wait for a person, and for what'),
 })
-const WorkflowView = WorkflowRow.extend({ stages: z.array(StageView) })
+export const WorkflowView = WorkflowRow.extend({ stages: z.array(StageView) })
 
 function row(fleet: Fleet, workflow: Workflow, waiting: Waiting): z.infer<typeof WorkflowRow> {
   const { task, definition, again, stages, ...shown } = workflow
@@ -78,7 +78,7 @@ function progressBar({ over, stages }: Workflow): string {
 
 const secondsBetween = (from: string, to: string): number => Math.round((Date.parse(to) - Date.parse(from)) / 1000)
 
-async function workflowView(fleet: Fleet, id: string): Promise<z.infer<typeof WorkflowView>> {
+export async function workflowView(fleet: Fleet, id: string): Promise<z.infer<typeof WorkflowView>> {
   const plan = await planOf(fleet, id)
   const task_prompt = await fleet.blobs.read(plan.workflow.task)
   const stages = await Promise.all(plan.stages.keys().map(index => stageView(fleet, plan, index)))

@@ -15,7 +15,7 @@ interface StageView {
   mission_id: string
   elapsed_seconds: number | null
 }
-interface WorkflowView {
+export interface WorkflowView {
   id: string
   name: string
   status: string
@@ -60,7 +60,7 @@ export function addWorkflow(program: Command): void {
       models: options.models,
       items: options.item,
     })
-    if (options.follow) return follow(cli, made.id)
+    if (options.follow) return followWorkflow(cli, made.id)
     tell(cli, made)
     return undefined
   })
@@ -93,7 +93,7 @@ export function addWorkflow(program: Command): void {
       .option('-f, --follow', 'wait until it ends'),
     async (cli, [id], { follow: wait }) => {
       const shown = await cli.ask<WorkflowView>('get_workflow', { workflow_id: id })
-      if (wait) return follow(cli, shown.id)
+      if (wait) return followWorkflow(cli, shown.id)
       tell(cli, shown)
       return undefined
     },
@@ -185,7 +185,7 @@ async function written(cli: Cli, what: string): Promise<object> {
 /** These statuses change without a person. */
 const AT_WORK = ['queued', 'running', 'landing', 'waiting']
 
-async function follow(cli: Cli, id: string): Promise<number> {
+export async function followWorkflow(cli: Cli, id: string): Promise<number> {
   let last = ''
   for (;;) {
     const now = await cli.ask<WorkflowView>('get_workflow', { workflow_id: id })

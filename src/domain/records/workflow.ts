@@ -67,6 +67,12 @@ export const StageInput = z
         stage: StageRef,
         status: z.array(z.enum(STAGE_STATUSES)).min(1).optional(),
         says: z.string().min(1).max(400).optional().describe('its report contains these words, in upper or lower case'),
+        lacks_line: z
+          .string()
+          .min(1)
+          .max(400)
+          .optional()
+          .describe('no line of its report is only these words, in upper or lower case'),
       })
       .optional()
       .describe('it is skipped unless this is true'),
@@ -76,6 +82,7 @@ export const StageInput = z
       .max(MAX_DEPENDENCIES)
       .optional()
       .describe('it names a winner among these, and only the winner lands'),
+    asks: z.boolean().default(false).describe('it succeeds only if a person has answered a question of it'),
   })
   .strict()
 export type StageInput = z.input<typeof StageInput>
@@ -117,8 +124,10 @@ export interface Stage {
   checked: boolean
   lands: boolean | 'review'
   on_failure: 'stop' | 'continue' | { run: number }
-  when: { stage: number; status?: StageStatus[]; says?: string } | null
+  when: { stage: number; status?: StageStatus[]; says?: string; lacks_line?: string } | null
   chooses: number[] | null
+  /** Absent in records of an earlier version. */
+  asks?: boolean
   /** Incremented whenever the stage is to be done again. */
   generation: number
 }
@@ -226,6 +235,7 @@ function decideStage(
     on_failure: typeof on_failure === 'object' ? { run: at(on_failure.run, `${field}.on_failure`) } : on_failure,
     when: when ? { ...when, stage: at(when.stage, `${field}.when`) } : null,
     chooses: stage.chooses?.map(ref => at(ref, `${field}.chooses`)) ?? null,
+    asks: stage.asks,
     generation: 0,
   }
 }

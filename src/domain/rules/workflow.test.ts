@@ -79,6 +79,31 @@ test('a stage that has to choose failed unless it names a winner that ended well
   expect(stageStatus(done, undefined, { hasWinner: false })).toBe('completed')
 })
 
+test('a stage that has to ask failed unless a person answered it', () => {
+  const done = { status: 'done', status_reason: null } as const
+  expect(stageStatus(done, undefined, { asks: true, wasAnswered: true })).toBe('completed')
+  expect(stageStatus(done, undefined, { asks: true, wasAnswered: false })).toBe('failed')
+  expect(stageStatus(done, undefined, { asks: false, wasAnswered: false })).toBe('completed')
+  const skipped = { status: 'cancelled', status_reason: { code: 'skipped', text: '' } } as const
+  expect(stageStatus(skipped, undefined, { asks: true })).toBe('skipped')
+})
+
+test.each([
+  ['APPROVED', 'skip'],
+  ['All is well.\n\n**Approved.**\n', 'skip'],
+  ['NOT APPROVED', 'go'],
+  ['It cannot be approved yet: line 3 is wrong.', 'go'],
+  ['', 'go'],
+])('work is done again unless a line of its review approves it: %j', (says, verdict) => {
+  const stages = [
+    stage(),
+    stage({ depends_on: [0], when: { stage: 0, status: ['completed'], lacks_line: 'APPROVED' } }),
+  ]
+  expect(judge(stages, 1, ['completed'], [says])).toBe(verdict)
+  // A review that was skipped asks for nothing.
+  expect(judge(stages, 1, ['skipped'], [''])).toBe('skip')
+})
+
 test('how a stage ended follows from its mission and its report', () => {
   const done = { status: 'done', status_reason: null } as const
   expect(stageStatus(done, undefined)).toBe('completed')

@@ -4,15 +4,24 @@ import type { StageStatus } from '../records/stage-status.ts'
 import type { Stage, Workflow } from '../records/workflow.ts'
 import { keyOf } from './template.ts'
 
-/** How a stage ended, for its workflow. A stage that has to choose a winner failed if it named none that ended well. */
+/**
+ * How a stage ended, for its workflow. A stage that has to choose a winner failed if it named none that ended well, and
+ * one that has to ask failed if no person answered it.
+ */
 export function stageStatus(
   { status, status_reason }: Pick<Mission, 'status' | 'status_reason'>,
   report: Pick<Report, 'status'> | undefined,
-  { chooses, hasWinner }: { chooses?: Stage['chooses']; hasWinner?: boolean } = {},
+  { chooses, hasWinner, asks, wasAnswered }: Partial<Pick<Stage, 'chooses' | 'asks'> & Known> = {},
 ): StageStatus {
   if (chooses && !hasWinner) return 'failed'
+  if (asks && status === 'done' && !wasAnswered) return 'failed'
   if (status === 'done') return report?.status === 'blocked' ? 'blocked' : 'completed'
   return status_reason?.code === 'skipped' ? 'skipped' : 'failed'
+}
+
+interface Known {
+  hasWinner: boolean
+  wasAnswered: boolean
 }
 
 /** The winner that a choosing stage named: the last name after "winner" in its report. */
@@ -71,8 +80,17 @@ function isOut(stages: readonly Stage[], index: number, facts: (index: number) =
 
 function holds(when: NonNullable<Stage['when']>, { settled, says }: StageFacts): boolean {
   if (when.status && !(settled && when.status.includes(settled))) return false
+  if (when.lacks_line && hasLine(says, when.lacks_line)) return false
   return !when.says || says.toLowerCase().includes(when.says.toLowerCase())
 }
+
+/** Whether a line is only these words. Marks around them, such as those of Markdown, do not count. */
+const hasLine = (text: string, words: string): boolean => text.split('\n').some(line => bare(line) === bare(words))
+const bare = (text: string): string =>
+  text
+    .replace(/[^\p{L}\p{N} ]+/gu, '')
+    .trim()
+    .toLowerCase()
 
 const MOST_NAMED = 20
 

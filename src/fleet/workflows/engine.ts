@@ -20,7 +20,7 @@ import { MAX_REASON_CHARS } from '../../domain/text.ts'
 import type { Change, Stored } from '../../store/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { readiness, reopenMission, retryMission } from '../missions/missions.ts'
-import { current, newestReport, put } from '../records.ts'
+import { all, current, newestReport, put } from '../records.ts'
 import { sentence } from '../sentences.ts'
 import { type Plan, planOf, stageId, stageIds, stageMission, toldTo } from './stages.ts'
 
@@ -182,7 +182,8 @@ async function settle(fleet: Fleet, plan: Plan, stored: Stored<Mission>): Promis
   const stage = plan.stages[mission.workflow!.stage]!
   const report = await newestReport(fleet, mission.id)
   const chosen = mission.status === 'done' ? await winner(fleet, plan, stage, report) : undefined
-  const settled = stageStatus(mission, report, { chooses: stage.chooses, hasWinner: chosen !== undefined })
+  const wasAnswered = stage.asks && (await answeredIn(fleet, mission))
+  const settled = stageStatus(mission, report, { ...stage, hasWinner: chosen !== undefined, wasAnswered })
   const landing = chosen && chosen.value.result === 'kept' ? landings.requestLanding(chosen.value, by) : undefined
   const next = { ...counted.ended(workflow, stage, settled, landing !== undefined), updated_at: by.now }
   const changes: Change[] = [
@@ -198,6 +199,13 @@ async function settle(fleet: Fleet, plan: Plan, stored: Stored<Mission>): Promis
       ),
     )
   await fleet.commit('commit.stage', { changes, events: landing?.events })
+}
+
+/** Whether a person answered a question of this mission. */
+async function answeredIn(fleet: Fleet, { id }: Mission): Promise<boolean> {
+  for await (const { value } of all(fleet, 'questions', 'mission', [id]))
+    if (value.kind === 'question' && value.status === 'answered') return true
+  return false
 }
 
 async function reopened(fleet: Fleet, plan: Plan, { value: mission, version: read }: Stored<Mission>): Promise<void> {
