@@ -149,7 +149,7 @@ test('whoever asks nothing writes nothing', async () => {
   expect(settled(flow)).toMatchObject({ clarify: 'failed', draft: null })
   expect(b.ran()).toEqual(['Read this task'])
   expect(await b.treeOf()).toBe('README.md')
-})
+}, 240_000)
 
 const DRAFT = '# A bridge\n\nStatus: Draft\n\nCOMMENT(ada): Which river?\n\n## Criteria\n\n- [ ] There is a bridge.\n'
 const doc = 'design-docs/0007-bridge/README.md'
@@ -162,7 +162,7 @@ test('what the last review does not approve does not land', async () => {
   expect(end.status).toBe('failed')
   expect(settled(end)).toMatchObject({ 'draft 3': 'completed', 'review 3': 'completed', close: 'failed' })
   expect(await b.treeOf()).toBe('README.md')
-})
+}, 240_000)
 
 test('what is not ticked does not land, whatever a review says', async () => {
   const approved = DRAFT.replace('Draft', 'Approved').replace(/COMMENT.*\n/, '')
@@ -171,7 +171,7 @@ test('what is not ticked does not land, whatever a review says', async () => {
   expect(end.status).toBe('failed')
   expect(settled(end)).toMatchObject({ tick: 'completed', close: 'failed' })
   expect((await b.treeOf()).split('\n')).toEqual(['README.md', doc])
-})
+}, 240_000)
 
 test('an approval is of the words that were read', async () => {
   const b = await aBridge({}, { 'README.md': '# A river\n', [doc]: DRAFT.replace(/COMMENT.*\n/, '') })
@@ -182,4 +182,4 @@ test('an approval is of the words that were read', async () => {
   const { status } = await b.fleet.until(id, 'failed', 'done', 'needs_input')
   expect(status).toBe('failed')
   expect((await b.specs())[0]!.status).toBe('Draft')
-})
+}, 240_000)
