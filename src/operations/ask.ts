@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { NotFound } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Ask } from './aliases/index.ts'
@@ -29,13 +30,20 @@ export async function asked(context: Context, operation: Query, input: Record<st
 
 /** Runs operations within one call: with its key, its signal and its progress. */
 export function askOf(fleet: Fleet, asking: Asking = OWNER): Ask {
+  const used = new Set<string>()
   return async <T>(name: string, input: object, signal?: AbortSignal) => {
     const operation = operationNamed(name)
     if (!operation || operation.kind === 'stream') throw new NotFound('operation that answers', name)
     const until = signal ? AbortSignal.any([asking.signal, signal]) : asking.signal
-    return (await asked({ fleet, ...asking, signal: until }, operation, parseInput(operation, input))) as T
+    // One call may use an operation several times, each time for something else.
+    const key = asking.key && used.has(name) ? keyFor(asking.key, input) : asking.key
+    used.add(name)
+    return (await asked({ fleet, ...asking, key, signal: until }, operation, parseInput(operation, input))) as T
   }
 }
+
+const keyFor = (key: string, input: object): string =>
+  createHash('sha256').update(key).update(JSON.stringify(input)).digest('base64url')
 
 /** Runs an operation for a plugin: it may do everything that the owner may, under its own name. */
 export const askAsPlugin = (

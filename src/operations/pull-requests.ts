@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { PullText } from '../domain/records/mission.ts'
 import { mergeProposed, proposeWork } from '../fleet/pull-requests/asked.ts'
 import { MERGE_METHODS } from '../fleet/pull-requests/github.ts'
 import { pushBranch } from '../fleet/pull-requests/push-branch.ts'
@@ -25,11 +26,12 @@ export const pullRequests = [
     http: 'POST /api/missions/:mission_id/pull-request',
     needsFleet: true,
     inServer: true,
-    input: z.object(Shown),
+    input: z.object({ ...Shown, ...PullText.shape }),
     output: MissionView,
-    run: async (context, { mission_id, expected }) => {
+    run: async (context, { mission_id, expected, title, body }) => {
       const { value } = await lookUp(context.fleet, 'missions', mission_id)
-      const made = await proposeWork(context.fleet, ask(context, 'open_pull_request'), value.id, expected)
+      const text = title === undefined && body === undefined ? null : { title, body }
+      const made = await proposeWork(context.fleet, ask(context, 'open_pull_request'), value.id, expected, text)
       return missionView(context.fleet, made.value)
     },
   }),

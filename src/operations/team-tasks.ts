@@ -30,6 +30,7 @@ const TaskView = Mission.pick({
   status: true,
   result: true,
   priority: true,
+  tags: true,
   branch: true,
   session_id: true,
   created_at: true,
@@ -41,6 +42,7 @@ const TaskView = Mission.pick({
   assignee: TeamTask.shape.assignee.unwrap(),
   handing_to: z.string().nullable().describe('its session is being stopped for this member; empty: it is not'),
   description: z.string().describe('its beginning, in lists'),
+  depends_on: z.array(Id).describe('the tasks that must be done first, also those that are'),
   blockers: z.array(Blocker).describe('the tasks that it still waits for'),
   waits_for: z.array(z.string()),
   why: z.string().nullable().describe('the reason for its status'),
@@ -51,7 +53,7 @@ type TaskView = z.infer<typeof TaskView>
 
 async function taskView(fleet: Fleet, mission: Mission, whole = false): Promise<TaskView> {
   if (!isTask(mission)) throw new InvalidInput('task_id', 'is no task of a team')
-  const blockers = await tasks.openBlockers(fleet, mission)
+  const { all, open: blockers } = await tasks.blockersOf(fleet, mission)
   const { waits_for } = await missionView(fleet, mission)
   const { task, prompt, candidate, landed, status_reason } = mission
   return {
@@ -61,6 +63,7 @@ async function taskView(fleet: Fleet, mission: Mission, whole = false): Promise<
     assignee: task.assignee,
     handing_to: task.handing ? (task.handing.to?.handle ?? 'nobody') : null,
     description: whole ? await fleet.blobs.read(prompt) : headOf(prompt),
+    depends_on: all.map(({ id }) => id),
     blockers: blockers.map(({ id, title, status }) => ({ id, title, status })),
     waits_for: waits_for.map(({ text }) => text),
     why: status_reason?.text ?? null,
@@ -69,8 +72,8 @@ async function taskView(fleet: Fleet, mission: Mission, whole = false): Promise<
   }
 }
 
-const shownOf = ({ id, project_id, title, status, result, priority, branch, session_id, ...rest }: Mission) => ({
-  ...{ id, project_id, title, status, result, priority, branch, session_id },
+const shownOf = ({ id, project_id, title, status, result, priority, tags, branch, session_id, ...rest }: Mission) => ({
+  ...{ id, project_id, title, status, result, priority, tags, branch, session_id },
   ...{ created_at: rest.created_at, updated_at: rest.updated_at, ended_at: rest.ended_at },
 })
 

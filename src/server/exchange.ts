@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { Forbidden, InvalidInput, NotAllowed, oneOf, Unauthorized } from '../domain/errors.ts'
 import { type Grant, isCurrent } from '../domain/records/principal.ts'
 import { Handle, type MemberRole, type Team } from '../domain/records/team.ts'
+import { isReserved } from '../domain/rules/mail.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { AGENT_TYPES, exchange, serviceNamed } from '../fleet/people/exchange.ts'
 import { publishedKeys } from '../fleet/people/jwt.ts'
@@ -92,6 +93,7 @@ async function joined(
     })
   if (known || !ROLE_PERMISSIONS[role].has('mail.send')) return
   if (!Handle.safeParse(handle).success) throw new InvalidInput('handle', 'has 1 to 40 letters, digits, - or _')
+  if (isReserved(handle)) throw new InvalidInput('handle', `is the name of a group: ${handle}`)
   if (team.roster.some(each => each.handle.toLowerCase() === handle.toLowerCase()))
     throw new NotAllowed(`The team ${team.name} already has a member called ${handle}.`, {
       try: 'Choose another handle.',

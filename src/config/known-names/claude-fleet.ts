@@ -85,12 +85,11 @@ const ROUTES: KnownName[] = [
     'GET /orchestrate/output/{handle}',
     'the last lines as text; needs the right to read transcripts',
   ),
-  replaced(
+  changed(
     FROM,
     'route',
     'POST /orchestrate/workers/register',
-    'POST /auth',
-    'an outside worker joins with a token of its own, and nobody joins for somebody else',
+    'handle must be the token itself, which POST /auth gives; nobody joins for somebody else, and swarmId is for agents that the fleet starts',
   ),
   dropped(FROM, 'route', 'POST /orchestrate/workers/{handle}/output', 'nobody writes the output of somebody else'),
   changed(
@@ -132,30 +131,65 @@ const ROUTES: KnownName[] = [
   changed(FROM, 'route', 'GET /handoffs/{handle}', `open checkpoints too; ${IDS}`),
 ]
 
-const NOT_YET: KnownName[] = [
-  ...notYet(
+const TASK_STATUS =
+  'blocked while tasks that it waits for are not resolved; createdByHandle and createdByUid are in the audit log'
+const WORK_ITEM = 'a work item is a task of the team; ids are those of missions, and a title has at least 3 characters'
+const BATCH = 'a batch is a task of the team that waits for its work items; a name has at least 3 characters'
+const OF_WORK: KnownName[] = [
+  changed(FROM, 'route', 'GET /teams/{team}/tasks', `the newest 500; ${TASK_STATUS}`),
+  changed(
     FROM,
     'route',
-    [
-      ...['GET /teams/{team}/tasks', 'POST /tasks', 'GET /tasks/{id}', 'PATCH /tasks/{id}'],
-      ...['POST /workitems', 'GET /workitems', 'GET /workitems/{id}', 'PATCH /workitems/{id}'],
-      ...['POST /batches', 'GET /batches', 'GET /batches/{id}', 'POST /batches/{id}/dispatch'],
-    ],
-    'tasks of a team are missions: create_mission, and mail to the member',
+    'POST /tasks',
+    'fromUid must be the token itself; a task is a mission of the team, and an agent starts on it at once; giving it to somebody needs the right to start work',
   ),
-  ...notYet(
+  changed(FROM, 'route', 'GET /tasks/{id}', TASK_STATUS),
+  changed(
     FROM,
     'route',
-    ['POST /spawn-queue', 'GET /spawn-queue/status', 'GET /spawn-queue/{id}', 'DELETE /spawn-queue/{id}'],
-    'ask @team-lead in mail for another member',
+    'PATCH /tasks/{id}',
+    'open gives it back to the team, in_progress takes it; blocked names what blocks it in blockedBy; only whoever has it, or steers the team. Of an agent at work, resolved counts once its work was taken in, checked and landed',
   ),
-  ...notYet(
+  changed(FROM, 'route', 'POST /workitems', WORK_ITEM),
+  changed(FROM, 'route', 'GET /workitems', `${WORK_ITEM}; of your team`),
+  changed(FROM, 'route', 'GET /workitems/{id}', WORK_ITEM),
+  changed(
     FROM,
     'route',
-    ['push', 'pr'].map(each => `POST /orchestrate/worktree/{handle}/${each}`),
-    'push_mission and open_pull_request do it for reviewed work',
+    'PATCH /workitems/{id}',
+    'blocked names what blocks it in blockedBy; actor must be the token itself; cancelling needs the right to stop work',
   ),
-  ...notYet(FROM, 'route', ['GET /orchestrate/worktree/{handle}/status'], 'fleet worktree shows all worktrees'),
+  changed(FROM, 'route', 'POST /batches', `${BATCH}; at most 30 at once`),
+  changed(FROM, 'route', 'GET /batches', `${BATCH}; of your team`),
+  changed(FROM, 'route', 'GET /batches/{id}', BATCH),
+  changed(FROM, 'route', 'POST /batches/{id}/dispatch', 'gives every work item that is not over to the worker'),
+  changed(
+    FROM,
+    'route',
+    'POST /spawn-queue',
+    'requesterHandle must be the token itself; targetAgentType is a role, and lead is team-lead; scout, kraken, oracle, critic and architect are refused. A lead or the policy of the team grants it',
+  ),
+  changed(FROM, 'route', 'GET /spawn-queue/status', 'of your team; the limit is that of the team, and soft is hard'),
+  changed(FROM, 'route', 'GET /spawn-queue/{id}', 'without depthLevel, context and checkpoint'),
+  changed(FROM, 'route', 'DELETE /spawn-queue/{id}', 'by whoever asked for it, or may add members'),
+  changed(
+    FROM,
+    'route',
+    'POST /orchestrate/worktree/{handle}/push',
+    'pushes the newest work that the worker has handed in, and nothing that is only in its worktree; needs the right to land work',
+  ),
+  changed(
+    FROM,
+    'route',
+    'POST /orchestrate/worktree/{handle}/pr',
+    'for the newest work that the worker has handed in; prUrl is empty until the pull request is open; base must be the base branch of the project; needs the right to land work',
+  ),
+  changed(
+    FROM,
+    'route',
+    'GET /orchestrate/worktree/{handle}/status',
+    'hasChanges and changedFiles are what its newest session changed; without aheadBehind',
+  ),
 ]
 
 const ECONOMY = 'simulations of an economy are left out on purpose: roles, limits and reviews decide'
@@ -219,7 +253,7 @@ const NOT_YET_ELSE: KnownName[] = [
 
 export const CLAUDE_FLEET: KnownName[] = [
   ...ROUTES,
-  ...NOT_YET,
+  ...OF_WORK,
   ...ELSEWHERE,
   ...EVENTS,
   ...ROLES,

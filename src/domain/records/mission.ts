@@ -207,6 +207,13 @@ export const PullRequest = z.object({
 })
 export type PullRequest = z.infer<typeof PullRequest>
 
+/** What somebody wants a pull request to say. Absent: the title and the report of the mission say it. */
+export const PullText = z.object({
+  title: z.string().min(1).max(200).optional().describe('of the pull request; default: that of the mission'),
+  body: z.string().min(1).max(10_000).optional().describe('of the pull request; default: from the report'),
+})
+export type PullText = z.infer<typeof PullText>
+
 /** A candidate that a person pushed to a branch of the remote. */
 export const Pushed = z.object({
   remote: z.string().describe('the name of the remote'),
@@ -336,6 +343,7 @@ export const Mission = MissionSettings.extend({
     .default([])
     .describe('landings that were undone or followed by another; the newest last'),
   pull_request: PullRequest.nullable().default(null),
+  pull_text: PullText.nullable().default(null),
   pushed: Pushed.nullable().default(null).describe('where its branch was pushed last, without a pull request'),
   undo: z
     .object({

@@ -124,7 +124,7 @@ const MAX_TITLE_CHARS = 250
 
 /** The text of a pull request: what the agent reported, and what git and the checks saw. */
 export function proposalOf(
-  mission: Pick<Mission, 'id' | 'title'>,
+  mission: Pick<Mission, 'id' | 'title'> & Partial<Pick<Mission, 'pull_text'>>,
   report: Report | undefined,
   checks: readonly string[],
 ): { title: string; body: string } {
@@ -142,9 +142,11 @@ export function proposalOf(
       ]
     : []
   const proof = checks.length ? [`Checks that passed on this commit: ${checks.join(', ')}.`] : []
-  const body = [...parts, ...proof].filter(part => part.trim()).join('\n\n')
+  const wanted = mission.pull_text
+  const words = wanted?.body === undefined ? parts : [wanted.body]
+  const body = [...words, ...proof].filter(part => part.trim()).join('\n\n')
   return {
-    title: clipped(mission.title.replace(/\s+/g, ' ').trim(), MAX_TITLE_CHARS),
+    title: clipped((wanted?.title ?? mission.title).replace(/\s+/g, ' ').trim(), MAX_TITLE_CHARS),
     body: `${body ? `${clipped(body, MAX_BODY_CHARS)}\n\n` : ''}Fleet-Mission: ${mission.id}\n`,
   }
 }

@@ -1,5 +1,5 @@
 import { NotAllowed } from '../../domain/errors.ts'
-import type { Mission } from '../../domain/records/mission.ts'
+import type { Mission, PullText } from '../../domain/records/mission.ts'
 import { requestLanding } from '../../domain/rules/landing.ts'
 import * as pulls from '../../domain/rules/pull-request.ts'
 import type { Stored } from '../../store/index.ts'
@@ -13,12 +13,18 @@ import { type MergeMethod, mergePullRequest } from './github.ts'
 import { requirePullRequests } from './open-pull-request.ts'
 
 /** Pushes the work and opens a pull request, whatever the landing policy of the mission was. */
-export function proposeWork(fleet: Fleet, ask: Ask, id: string, expected: string): Promise<Stored<Mission>> {
+export function proposeWork(
+  fleet: Fleet,
+  ask: Ask,
+  id: string,
+  expected: string,
+  text: PullText | null = null,
+): Promise<Stored<Mission>> {
   return changeMission(fleet, id, ask, async (asked, when) => {
     const { value: project } = await current(fleet, 'projects', asked.project_id)
     await requirePullRequests(fleet, project)
     const mission = await requireShown(fleet, asked, expected)
-    return requestLanding({ ...mission, landing: 'pull-request' }, when)
+    return requestLanding({ ...mission, landing: 'pull-request', pull_text: text ?? mission.pull_text }, when)
   })
 }
 

@@ -244,9 +244,11 @@ export async function listTasks(
   return { items: found.flatMap(stored => stored?.value ?? []), cursor: page.cursor }
 }
 
-/** The blockers of a task that are not done. */
-export const openBlockers = async (fleet: Fleet, mission: Mission): Promise<Mission[]> =>
-  rules.blockersOf(mission, await blockersIn(fleet, mission))
+/** What a task waits for, and what of it is not done. */
+export async function blockersOf(fleet: Fleet, mission: Mission): Promise<{ all: Mission[]; open: Mission[] }> {
+  const all = await blockersIn(fleet, mission)
+  return { all, open: rules.blockersOf(mission, all) }
+}
 
 /** A team that is deleted would leave its tasks to nobody. */
 export async function requireNoOpenTasks(fleet: Fleet, { id, name }: Team): Promise<void> {

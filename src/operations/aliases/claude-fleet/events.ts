@@ -1,8 +1,9 @@
 import type { Event } from '../../../domain/records/event.ts'
-import type { Mission, Status } from '../../../domain/records/mission.ts'
+import type { Mission } from '../../../domain/records/mission.ts'
 import type { Session } from '../../../domain/records/session.ts'
 import type { AgentEvent } from '../../../domain/records/transcript.ts'
 import { headOf } from '../../../domain/text.ts'
+import { TASK_STATUSES } from './words.ts'
 
 /**
  * Sessions and missions as clients of claude-fleet read them: a worker is a session, whose handle is its id, a task is
@@ -11,20 +12,6 @@ import { headOf } from '../../../domain/text.ts'
 export interface Told {
   kind: string
   data: Record<string, unknown>
-}
-
-const STATUSES: Record<Status, 'open' | 'in_progress' | 'resolved' | 'blocked'> = {
-  draft: 'open',
-  queued: 'open',
-  running: 'in_progress',
-  waiting: 'in_progress',
-  landing: 'in_progress',
-  review: 'in_progress',
-  needs_input: 'blocked',
-  failed: 'blocked',
-  done: 'resolved',
-  // There is no word for work that nobody wants any more, and nothing waits for it.
-  cancelled: 'resolved',
 }
 
 export interface Facts {
@@ -39,7 +26,7 @@ const taskOf = (mission: Mission, team: string | null) => ({
   subject: mission.title,
   description: headOf(mission.prompt),
   ownerHandle: mission.session_id,
-  status: STATUSES[mission.status],
+  status: TASK_STATUSES[mission.status],
   blockedBy: mission.depends_on,
   createdAt: mission.created_at,
   updatedAt: mission.updated_at,

@@ -22,6 +22,7 @@ export interface Team {
   id: string
   project_id: string
   name: string
+  max_members: number
   members: Member[]
 }
 

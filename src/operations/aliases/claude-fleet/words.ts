@@ -1,5 +1,21 @@
+import type { Status } from '../../../domain/records/mission.ts'
 import type { DELIVERY_STATES } from '../../../domain/records/team.ts'
 import { type Member, type Team, uidOf } from './who.ts'
+
+/** The status of a mission in the words of a task. */
+export const TASK_STATUSES: Readonly<Record<Status, 'open' | 'in_progress' | 'resolved' | 'blocked'>> = {
+  draft: 'open',
+  queued: 'open',
+  running: 'in_progress',
+  waiting: 'in_progress',
+  landing: 'in_progress',
+  review: 'in_progress',
+  needs_input: 'blocked',
+  failed: 'blocked',
+  done: 'resolved',
+  // There is no word for work that nobody wants any more, and nothing waits for it.
+  cancelled: 'resolved',
+}
 
 /** Records of ours in the words and shapes that clients of claude-fleet read. */
 export const agentOf = (member: Member, { name }: Team) => ({
@@ -176,3 +192,114 @@ function objectIn(text: string): object | undefined {
     return undefined
   }
 }
+
+/** A task of a team, as our operations tell it. */
+export interface Task {
+  id: string
+  team_id: string
+  title: string
+  description: string
+  status: Status
+  tags: string[]
+  assignee: { member_id: string; handle: string } | null
+  depends_on: string[]
+  blockers: { id: string }[]
+  branch: string | null
+  session_id: string | null
+  candidate: string | null
+  landed: string | null
+  created_at: string
+  updated_at: string
+}
+
+const NOT_BEGUN: readonly Status[] = ['draft', 'queued']
+
+export const taskStatus = ({ status, blockers }: Pick<Task, 'status' | 'blockers'>) =>
+  NOT_BEGUN.includes(status) && blockers.length ? 'blocked' : TASK_STATUSES[status]
+
+export function taskOf(task: Task, { name, members }: Team) {
+  const owner = members.find(({ id }) => id === task.assignee?.member_id)
+  return {
+    id: task.id,
+    teamName: name,
+    subject: task.title,
+    description: task.description || null,
+    ownerHandle: task.assignee?.handle ?? null,
+    ownerUid: owner ? uidOf(owner) : (task.assignee?.member_id ?? null),
+    status: taskStatus(task),
+    blockedBy: task.depends_on,
+    createdAt: task.created_at,
+    updatedAt: task.updated_at,
+  }
+}
+
+const WORK_STATES = { open: 'pending', in_progress: 'in_progress', blocked: 'blocked', resolved: 'completed' } as const
+
+/** The same task, as a work item. */
+export const workItemOf = (task: Task, batchId: string | null) => ({
+  id: task.id,
+  title: task.title,
+  description: task.description || null,
+  status: task.status === 'cancelled' ? 'cancelled' : WORK_STATES[taskStatus(task)],
+  assignedTo: task.assignee?.handle ?? null,
+  batchId,
+  createdAt: millis(task.created_at),
+})
+
+/** A batch is a task that waits for its work items. */
+export const batchOf = (batch: Task, items: readonly Task[]) => ({
+  id: batch.id,
+  name: batch.title,
+  status: batchStatus(batch, items),
+  itemCount: items.length,
+  createdAt: millis(batch.created_at),
+})
+
+function batchStatus({ status }: Task, items: readonly Task[]): 'open' | 'dispatched' | 'completed' | 'cancelled' {
+  const isOver = (task: Pick<Task, 'status'>): boolean => task.status === 'done' || task.status === 'cancelled'
+  if (status === 'cancelled') return 'cancelled'
+  if (status === 'done' || (items.length && items.every(isOver))) return 'completed'
+  return items.some(({ assignee }) => assignee) ? 'dispatched' : 'open'
+}
+
+/** A request for another member. */
+export interface Spawn {
+  id: string
+  from: { handle: string }
+  role: string
+  task: string
+  swarm_id: string | null
+  priority: string
+  depends_on: string[]
+  state: 'requested' | 'waiting' | 'spawned' | 'refused' | 'cancelled'
+  waits_for: string | null
+  member_id: string | null
+  before: number
+  created_at: string
+  updated_at: string
+}
+
+const SPAWN_STATES: Record<Spawn['state'], string> = {
+  requested: 'pending',
+  waiting: 'approved',
+  spawned: 'spawned',
+  refused: 'rejected',
+  cancelled: 'rejected',
+}
+
+export const spawnStatus = ({ state }: Pick<Spawn, 'state'>): string => SPAWN_STATES[state]
+
+export const spawnOf = (spawn: Spawn) => ({
+  id: spawn.id,
+  requesterHandle: spawn.from.handle,
+  targetAgentType: spawn.role,
+  swarmId: spawn.swarm_id,
+  priority: spawn.priority,
+  status: spawnStatus(spawn),
+  payload: { task: spawn.task },
+  dependsOn: spawn.depends_on,
+  waitsFor: spawn.waits_for,
+  createdAt: millis(spawn.created_at),
+  processedAt: spawn.state === 'requested' || spawn.state === 'waiting' ? null : millis(spawn.updated_at),
+  spawnedWorkerId: spawn.member_id,
+})

@@ -1,13 +1,13 @@
 import { realpath } from 'node:fs/promises'
 import * as z from 'zod'
-import { Forbidden, InvalidInput, NotAllowed, oneOf } from '../../../domain/errors.ts'
+import { Forbidden, InvalidInput, oneOf } from '../../../domain/errors.ts'
 import type { Project } from '../../../domain/records/project.ts'
 import { MEMBER_ROLES, type MemberRole } from '../../../domain/records/team.ts'
 import { logLine } from '../../briefing.ts'
 import { say } from './chats.ts'
 import { type Asker, type Route, route } from './route.ts'
 import { type Member, ownIn, requireSelf, type Team, teamFor, teamsFor, workerFor } from './who.ts'
-import { type Checkpoint, workerOf } from './words.ts'
+import { workerOf } from './words.ts'
 
 const Name = z.string().min(1).max(50)
 const LINES = 100
@@ -55,19 +55,34 @@ export const WORKER_ROUTES: readonly Route[] = [
     return { handle: member.handle, state, output: await outputOf(asker, member) }
   }),
   route(
-    'POST /orchestrate/worktree/:handle/commit',
-    z.object({ handle: Name, message: z.string().min(1).max(1000) }),
-    async (asker, { handle, message }) => {
-      const { team } = await workerFor(asker, handle)
-      requireSelf(asker.caller, team, 'handle', handle)
-      const { commit, no_commit } = await asker.ask<Checkpoint>('checkpoint_create', {
-        ...{ goal: message, now: message },
-      })
-      if (commit === null) throw new NotAllowed(no_commit ?? 'There is no worktree to commit.')
-      return { success: true, commitHash: commit, handle }
-    },
+    'POST /orchestrate/workers/register',
+    z.object({
+      handle: Name,
+      teamName: Name.optional(),
+      workingDir: z.string().max(500).optional(),
+      swarmId: z.string().max(100).optional(),
+    }),
+    registered,
   ),
 ]
+
+/** Who works outside has joined with `POST /auth`, and is told as a worker. Nobody joins for somebody else. */
+async function registered(
+  asker: Asker,
+  { handle, teamName, workingDir, swarmId }: Pick<Spawn, 'handle' | 'teamName' | 'workingDir' | 'swarmId'>,
+) {
+  const team = await teamFor(asker, teamName)
+  const own = ownIn(asker.caller, team)
+  if (!own)
+    throw new Forbidden(`You are not in the team ${team.name}.`, {
+      try: `POST /auth {handle, teamName: ${JSON.stringify(team.name)}} gives a token for it.`,
+    })
+  requireSelf(asker.caller, team, 'handle', handle)
+  if (swarmId !== undefined && swarmId !== own.swarm_id)
+    throw new InvalidInput('swarmId', 'is for agents that the fleet starts', { try: 'Leave it out.' })
+  if (workingDir !== undefined) await requireInside(asker, team, workingDir)
+  return workerOf(own, team, workingDir ?? null)
+}
 
 interface Spawn {
   handle: string
@@ -143,10 +158,4 @@ async function outputOf({ ask }: Asker, { session_id }: Member): Promise<string[
   const wanted = { session_id, limit: LINES, last: true }
   const { events } = await ask<{ events: Record<string, unknown>[] }>('read_transcript', wanted)
   return events.flatMap(event => logLine({ ...event }) ?? [])
-}
-
-export const requireOwn = (asker: Asker, team: Team): Member => {
-  const own = ownIn(asker.caller, team)
-  if (own && isAgent(own)) return own
-  throw new Forbidden('Only an agent at work has a worktree.', { try: 'Name the worker whose work is meant.' })
 }
