@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { NotAllowed } from '../domain/errors.ts'
 import { Swarm } from '../domain/records/swarm.ts'
 import type { Team } from '../domain/records/team.ts'
-import { MAX_MAIL_CHARS } from '../domain/records/team.ts'
+import { MAX_MAIL_CHARS, PRIORITIES } from '../domain/records/team.ts'
 import { sendMail } from '../fleet/teams/mail.ts'
 import { createSwarm, killSwarm, lookUpSwarm, swarmsOf } from '../fleet/teamwork/swarms.ts'
 import { actorOf, ask, Ref } from './inputs.ts'
@@ -48,11 +48,13 @@ export const swarms = [
     summary: 'List the swarms of a team with their members, oldest first',
     http: 'GET /api/swarms',
     agentMay: () => true,
-    input: z.object({ team_id: TeamRef }),
+    input: z.object({ team_id: TeamRef, swarm_id: SwarmRef.optional().describe('only this one') }),
     output: z.object({ swarms: z.array(SwarmView) }),
-    run: async (context, { team_id }) => {
+    run: async (context, { team_id, swarm_id }) => {
       const team = await teamOf(context, team_id)
-      return { swarms: (await swarmsOf(context.fleet, team)).map(each => viewOf(each, team)) }
+      const one = swarm_id === undefined ? undefined : (await lookUpSwarm(context.fleet, team, swarm_id)).value
+      const shown = one ? [one] : await swarmsOf(context.fleet, team)
+      return { swarms: shown.map(each => viewOf(each, team)) }
     },
   }),
   command({
@@ -87,17 +89,18 @@ export const swarms = [
       swarm_id: SwarmRef,
       message: z.string().min(1).max(MAX_MAIL_CHARS),
       wake: z.boolean().default(true).describe('wake those that are idle'),
+      priority: z.enum(PRIORITIES).default('normal'),
     }),
     output: MailView,
-    run: async (context, { team_id, swarm_id, message, wake }) => {
+    run: async (context, { team_id, swarm_id, message, wake, priority }) => {
       const team = await teamOf(context, team_id)
       const { value: swarm } = await lookUpSwarm(context.fleet, team, swarm_id)
       const sender = await memberIn(context, team)
       requireBroadcaster(sender, ['@all'])
       const to = viewOf(swarm, team).members.filter(handle => handle !== sender.handle)
       if (!to.length) throw new NotAllowed(`Nobody but you is in the swarm ${swarm.name}.`)
-      const letter = { subject: '', priority: 'normal', needs: 'none', deadline: null, reply_to: null } as const
-      const wanted = { ...letter, to, body: message, wake, key: context.key }
+      const letter = { subject: '', needs: 'none', deadline: null, reply_to: null } as const
+      const wanted = { ...letter, to, body: message, wake, priority, key: context.key }
       const sent = await sendMail(context.fleet, team.id, sender, wanted, actorOf(context))
       return mailView(context.fleet, sent.mail, sent.deliveries)
     },

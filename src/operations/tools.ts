@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { TOOL_INPUTS } from './aliases/claude-fleet/tool-inputs.ts'
 import { ALIASES, type Alias } from './aliases/index.ts'
 import { asked, askOf } from './ask.ts'
 import { OPERATIONS } from './index.ts'
@@ -13,6 +14,10 @@ export interface ToolDefinition {
   input: z.ZodObject
   readOnly: boolean
   long: boolean
+  /** Whether agents at work are offered it. */
+  forAgents: boolean
+  /** What clients of another tool send to a tool of this name, in its own fields. */
+  asOurs?: (given: Record<string, unknown>) => Record<string, unknown>
   /** Absent for an alias, which may use several operations. */
   operation?: Query
   run(context: Context, input: Record<string, unknown>): Promise<unknown>
@@ -26,20 +31,32 @@ export const toolsOf = (operations: readonly Operation[]): readonly ToolDefiniti
 /** Every tool except those of plugins. */
 export const TOOLS = toolsOf(OPERATIONS)
 
-function ofAlias({ name, summary, set, input, readOnly = false, long = false, run }: Alias): ToolDefinition {
+function ofAlias({
+  name,
+  summary,
+  set,
+  input,
+  readOnly = false,
+  long = false,
+  forAgents = false,
+  run,
+}: Alias): ToolDefinition {
   return {
-    ...{ name, summary, set, input, readOnly, long },
+    ...{ name, summary, set, input, readOnly, long, forAgents },
     // An alias that changes nothing needs no key. What a person answers during it is a separate command.
     run: ({ fleet, key, ...asking }, given) =>
-      run(askOf(fleet, readOnly ? asking : { ...asking, key }), given, asking.elicit),
+      run(askOf(fleet, readOnly ? asking : { ...asking, key }), given, asking.elicit, asking.caller),
   }
 }
 
 function ofOperation(operation: Query): ToolDefinition {
   const { name, summary, kind, mcp } = operation
   const offered = (typeof mcp === 'string' ? { set: mcp } : mcp) as Offered
+  const called = offered.name ?? name
   return {
-    name: offered.name ?? name,
+    name: called,
+    asOurs: TOOL_INPUTS[called],
+    forAgents: operation.agentMay !== undefined,
     summary: `${summary}.`,
     set: offered.set,
     input: withDefaults(operation.input, offered.defaults),

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { Elicit } from '../operation.ts'
+import type { Caller, Elicit } from '../operation.ts'
 import type { ToolSet } from '../tool-sets.ts'
 
 /**
@@ -9,13 +9,15 @@ import type { ToolSet } from '../tool-sets.ts'
 export interface Alias<I extends z.ZodObject = z.ZodObject> {
   name: string
   summary: string
-  knownFrom: 'claude-devfleet' | 'codefleet'
+  knownFrom: 'claude-devfleet' | 'codefleet' | 'claude-fleet'
   set: ToolSet
   input: I
   readOnly?: boolean
   /** It may take long, and reports its progress. */
   long?: boolean
-  run(ask: Ask, input: z.infer<I>, elicit?: Elicit): Promise<unknown>
+  /** Agents at work are offered it too. What they may do with it is decided by the operations it uses. */
+  forAgents?: boolean
+  run(ask: Ask, input: z.infer<I>, elicit: Elicit | undefined, caller: Caller): Promise<unknown>
 }
 
 /** Runs an operation in the name of the alias's caller. `signal` ends a wait early. */
@@ -23,6 +25,6 @@ export type Ask = <T>(operation: string, input: object, signal?: AbortSignal) =>
 
 /** Makes the aliases of one surface, which all have the same origin. */
 export const aliasesOf =
-  (surface: Pick<Alias, 'knownFrom' | 'set'>) =>
-  <I extends z.ZodObject>(definition: Omit<Alias<I>, 'knownFrom' | 'set'>): Alias =>
+  (surface: Pick<Alias, 'knownFrom' | 'set' | 'forAgents'>) =>
+  <I extends z.ZodObject>(definition: Omit<Alias<I>, 'knownFrom' | 'set' | 'forAgents'>): Alias =>
     ({ ...definition, ...surface }) as unknown as Alias

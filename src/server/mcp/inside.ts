@@ -15,7 +15,7 @@ const SETS = [INSIDE_SET, ...(Object.keys(TOOL_SETS) as ToolSet[])] as const
 export function inside(fleet: Fleet, definitions = TOOLS): Endpoint {
   // Tools that a session may never use are not offered. If that depends on the input, it is decided at the call.
   const tools = definitions
-    .filter(({ operation }) => operation?.agentMay)
+    .filter(({ forAgents }) => forAgents)
     .map(definition => ({ set: definition.set, tool: toolFrom(fleet, definition) }))
   return {
     path: AGENT_MCP,

@@ -29,6 +29,8 @@ export interface Tool<I extends z.ZodObject = z.ZodObject> {
   name: string
   summary: string
   input: I
+  /** What clients of another tool send, in the fields of the input. */
+  asOurs?: (given: Record<string, unknown>) => Record<string, unknown>
   /** Changes nothing, so that a client may call it without asking a person. */
   readOnly?: boolean
   /** It may take long: it is answered as a stream, with progress and signs of life. */

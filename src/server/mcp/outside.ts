@@ -32,12 +32,18 @@ export function outside(fleet: Fleet, definitions = TOOLS): Endpoint {
     offer(caller, request): Offer {
       if (caller.kind === 'session')
         throw new Forbidden('The token of a session does not open this.', { try: 'Sessions have tools of their own.' })
-      const sets = setsIn(request, SETS, DEFAULT_SETS)
+      const sets = setsIn(request, SETS, isOfTeam(caller) ? [...DEFAULT_SETS, 'teams'] : DEFAULT_SETS)
       return {
         name: 'flotilla',
         instructions: INSTRUCTIONS,
         tools: [
-          ...tools.filter(each => sets.includes(each.set as ToolSet) && isFor(caller, each)).map(({ tool }) => tool),
+          ...tools
+            .filter(
+              each =>
+                sets.includes(each.set as ToolSet) &&
+                (isFor(caller, each) || (each.set === 'teams' && isOfTeam(caller))),
+            )
+            .map(({ tool }) => tool),
           ...(sets.includes('plugins') && mayUse(CALLS_PLUGINS, caller) ? pluginTools(fleet) : []),
         ],
         // The resources of a person or service are what they may see.
@@ -51,6 +57,9 @@ export function outside(fleet: Fleet, definitions = TOOLS): Endpoint {
 /** Tools that a caller may never use are not offered. An alias is decided call by call. */
 const isFor = (caller: Caller, { operation }: Pick<ToolDefinition, 'operation'>): boolean =>
   !operation || mayUse(operation, caller)
+
+/** Whoever has a token for a team is told in words what its role may not do there. */
+const isOfTeam = (caller: Caller): boolean => 'team' in caller && caller.team !== undefined
 
 const CALLS_PLUGINS = operationNamed('call_plugin_tool')!
 

@@ -25,7 +25,9 @@ export function toolAnswers(sdk: Sdk, tools: readonly Tool[], asking: Asking, se
         return reply?.action === 'accept' ? (reply.content as Record<string, unknown>) : undefined
       }
       try {
-        const answer = await tool.run(caller, parseInput(tool, withoutNulls(tool, params.arguments ?? {})), {
+        const given = (params.arguments ?? {}) as Record<string, unknown>
+        const ours = tool.asOurs?.(given) ?? given
+        const answer = await tool.run(caller, parseInput(tool, withoutNulls(tool, ours)), {
           key,
           from: asking.from,
           signal,

@@ -20,8 +20,8 @@ export function setsIn<S extends string>({ query }: FastifyRequest, known: reado
   return [...new Set(wanted)] as S[]
 }
 
-export const toolFrom = (fleet: Fleet, { name, summary, input, readOnly, long, run }: ToolDefinition): Tool =>
+export const toolFrom = (fleet: Fleet, { name, summary, input, readOnly, long, asOurs, run }: ToolDefinition): Tool =>
   tool({
-    ...{ name, summary, input, readOnly, long },
+    ...{ name, summary, input, readOnly, long, asOurs },
     run: (caller, given, call) => run({ fleet, caller, ...call }, given),
   })
