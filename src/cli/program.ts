@@ -1,9 +1,11 @@
 import { Command, CommanderError, Help, type Option } from 'commander'
 import { VERSION } from '../platform/version.ts'
+import { asOurs } from './as/whole-commands.ts'
 import { exitCodeOf, type Invocation, setInvocation } from './command.ts'
 import { addAbout } from './commands/about.ts'
 import { addAgents } from './commands/agents.ts'
 import { addApprovals } from './commands/approvals.ts'
+import { addAs } from './commands/as.ts'
 import { addAudit } from './commands/audit.ts'
 import { addBackup } from './commands/backup.ts'
 import { addBeads, verbatim } from './commands/beads.ts'
@@ -116,6 +118,7 @@ const COMMANDS: readonly Added[] = [
   ['operate', 'login logout whoami user role token', program => addPeople(program)],
   ['operate', 'audit', program => addAudit(program)],
   ['operate', 'host', program => addHost(program)],
+  ['operate', 'as', program => addAs(program)],
   ['operate', 'call', program => addCall(program)],
   ['operate', 'complete', program => addComplete(program)],
   // Completion knows every command, so it is no command by itself.
@@ -153,7 +156,7 @@ const helpCommand = (): Command =>
 /** Runs one command line and answers with its exit code. */
 export async function run(given: readonly string[], invocation: Invocation): Promise<number> {
   const { streams } = invocation
-  const args = isBare(given) ? [...given, 'status'] : given
+  const args = isBare(given) ? [...given, 'status'] : asOurs(given, streams.env)
   const program = makeProgram(args[0])
   let wrong = ''
   for (const command of everyCommand(program)) {
@@ -164,7 +167,9 @@ export async function run(given: readonly string[], invocation: Invocation): Pro
         visibleGlobalOptions,
         helpWidth: HELP_WIDTH,
         // The arguments of each command would leave no room for what it does.
-        ...(command === program && { subcommandTerm: each => [each.name(), ...each.aliases()].join(', ') }),
+        ...((command === program || command.commands.length > MANY) && {
+          subcommandTerm: each => [each.name(), ...each.aliases()].join(', '),
+        }),
       })
       .configureOutput({
         writeOut: text => void streams.stdout.write(text),
@@ -191,6 +196,8 @@ export async function run(given: readonly string[], invocation: Invocation): Pro
 }
 
 const HELP_WIDTH = 80
+/** A list of so many commands shows their names only. */
+const MANY = 20
 
 /** `fleet` alone is `fleet status`, which says what to do next. */
 const isBare = (args: readonly string[]): boolean =>

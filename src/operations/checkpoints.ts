@@ -62,14 +62,23 @@ async function decide(
   return viewOf(context.fleet, await decideCheckpoint(context.fleet, checkpoint.id, member, decision, told))
 }
 
-/** Whose next session is told. An agent loads for itself; those who steer the team load for anybody in it. */
-async function readerOf(context: Context, team: Team, { to }: Checkpoint, named: string | undefined): Promise<Member> {
+/**
+ * Whose next session is told. An agent loads for itself; those who steer the team load for anybody in it. Undefined:
+ * whoever asks works outside, and reads it here.
+ */
+async function readerOf(
+  context: Context,
+  team: Team,
+  { to }: Checkpoint,
+  named: string | undefined,
+): Promise<Member | undefined> {
   const { fleet } = context
   const caller = await memberIn(context, team)
   if (named === undefined && caller.person === null) return caller
   const { value: reader } = await lookUpMember(fleet, team, named ?? to.handle)
   if (reader.id !== caller.id && !steers(context, caller))
     throw new Forbidden(`${caller.handle} may load a checkpoint only for itself.`)
+  if (reader.person !== null && reader.id === caller.id) return undefined
   if (reader.person !== null) throw new Forbidden(`${reader.handle} is a person, and has no sessions.`)
   return reader
 }
@@ -169,7 +178,8 @@ export const checkpoints = [
         ? await checkpointOf(context, checkpoint_id)
         : await newestFor(context, await teamOf(context, team_id), member)
       const reader = await readerOf(context, team, checkpoint, member)
-      return viewOf(context.fleet, await loadCheckpoint(context.fleet, checkpoint.id, reader, actorOf(context)))
+      const loaded = reader && (await loadCheckpoint(context.fleet, checkpoint.id, reader, actorOf(context)))
+      return viewOf(context.fleet, loaded ?? checkpoint)
     },
   }),
   command({

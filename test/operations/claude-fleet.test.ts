@@ -41,7 +41,8 @@ function bodyOf(project: string): Record<string, unknown> {
       swarmId: `${project}-swarm`,
     },
     ...{ messageIds: [`${project}-post`], messageType: 'status', payload: {}, context: {}, goal: 'x', now: 'x' },
-    ...{ text: 'x', body: 'x', message: 'x', name: 'x' },
+    ...{ text: 'x', body: 'x', message: 'x', name: 'xyz', title: 'xyz', subject: 'xyz', task: 'x' },
+    ...{ requesterHandle: member, targetAgentType: 'worker', workerHandle: member },
   }
 }
 
@@ -64,7 +65,15 @@ async function aWorld() {
       chat: [refs.member, 'other'].toSorted().join('.'),
     }
     const idOf = (http: string): string =>
-      http.includes('/swarms') ? refs.swarm_id! : http.includes('/checkpoints') ? refs.checkpoint_id! : refs.mail_id!
+      /\/(tasks|workitems|batches)/.test(http)
+        ? refs.task_id!
+        : http.includes('/spawn-queue')
+          ? refs.spawn_id!
+          : http.includes('/swarms')
+            ? refs.swarm_id!
+            : http.includes('/checkpoints')
+              ? refs.checkpoint_id!
+              : refs.mail_id!
     const answers = []
     for (const route of CLAUDE_FLEET_ROUTES) {
       const { method, path, pathFields, rest } = routeOf(route)
@@ -103,7 +112,8 @@ test('every route × every role: nothing without a right to it, and nothing of a
     for (const { http, status, text } of await walk(token, FOREIGN)) {
       if (text.replaceAll(`"id":"${FOREIGN}`, '').includes(`of-${FOREIGN}`) && status === 200)
         wrong.push(`${role} is shown another project by ${http}: ${text}`)
-      const lists = ['GET /orchestrate/workers', 'GET /swarms', 'POST /swarms'].includes(http)
+      // What is not about a record is about the only team that its reader sees.
+      const lists = / \/(orchestrate\/workers|swarms|workitems|batches|spawn-queue\/status)$/.test(http)
       if (status === 200 && !lists) wrong.push(`${role} reaches another project by ${http}: ${text}`)
     }
   }

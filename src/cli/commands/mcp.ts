@@ -5,6 +5,7 @@ import { AGENT_MCP } from '../../domain/records/mcp-server.ts'
 import { DEFAULT_SETS, TOOL_SETS } from '../../operations/tool-sets.ts'
 import { openHome } from '../../platform/home.ts'
 import { openKeys } from '../../platform/keys.ts'
+import { asAgent, type ClaudeFleetClient, claudeFleetIn } from '../claude-fleet-client.ts'
 import { tokenFor } from '../client.ts'
 import { type Cli, collected, does } from '../command.ts'
 import type { FarSide } from '../mcp-bridge.ts'
@@ -28,6 +29,8 @@ export function addMcp(program: Command): void {
 
 /** The named server, or the server of this home that runs at the time of a call. */
 async function farSide(where: Cli['where'], tools: string[] | undefined, agent: boolean): Promise<FarSide> {
+  const theirs = agent || where.env.FLEET_SESSION ? undefined : claudeFleetIn(where.env)
+  if (theirs) return farSideOfAgent(where, theirs, tools)
   const sets = tools ? `?tools=${tools.map(encodeURIComponent).join(',')}` : ''
   const path = `/mcp${sets}`
   const { FLEET_URL, FLEET_TOKEN, FLEET_SESSION } = where.env
@@ -43,19 +46,34 @@ async function farSide(where: Cli['where'], tools: string[] | undefined, agent: 
     throw new NotAllowed('FLEET_URL and FLEET_TOKEN are missing: this command only works inside a session.', {
       try: 'For other clients, use fleet mcp.',
     })
+  return { path, find: await findHome(where) }
+}
+
+/** The server of this home, started if nothing runs. */
+async function findHome(where: Cli['where']): Promise<FarSide['find']> {
   const home = openHome(homeOf(where))
   const token = await openKeys(home).ownerToken()
   let starting: Promise<{ url: string }> | undefined
-  return {
-    path,
-    async find() {
-      const running = await runningServer(home)
-      if (running) return { url: running.url, token }
-      const { startInBackground } = await import('../../daemon/background.ts')
-      starting ??= startInBackground(home, where).finally(() => {
-        starting = undefined
-      })
-      return { url: (await starting).url, token }
-    },
+  return async () => {
+    const running = await runningServer(home)
+    if (running) return { url: running.url, token }
+    const { startInBackground } = await import('../../daemon/background.ts')
+    starting ??= startInBackground(home, where).finally(() => {
+      starting = undefined
+    })
+    return { url: (await starting).url, token }
   }
+}
+
+/** The tools of teams, as claude-fleet's clients are configured: with the name that the environment gives. */
+async function farSideOfAgent(
+  where: Cli['where'],
+  theirs: ClaudeFleetClient,
+  tools: string[] = ['teams'],
+): Promise<FarSide> {
+  const path = `/mcp?tools=${tools.map(encodeURIComponent).join(',')}`
+  const url = where.url ?? theirs.url ?? namedServer(where)
+  const token = url && (await tokenFor(url, { ...where, url }))
+  const find = url && token ? async () => ({ url, token }) : await findHome(where)
+  return { path, find: theirs.handle ? asAgent(find, theirs) : find }
 }

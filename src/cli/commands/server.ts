@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { notTaken } from '../../config/not-taken.ts'
 import { UP } from '../../daemon/background.ts'
 import { answeringServer, type Running } from '../../daemon/running.ts'
 import type { Listening } from '../../daemon/start.ts'
@@ -40,6 +41,7 @@ export function addServer(program: Command): void {
     if (options.status) return (await import('../status.ts')).showStatus(cli)
     const home = openHome(homeOf(cli.where))
     if (options.store) cli.where.env = await withStore(cli.where.env, options.store as string, cli.terminal.streams.cwd)
+    if (!options.intoLog) for (const line of notTaken(cli.where.env, options)) cli.terminal.note(line)
     const running = options.beside ? undefined : await answeringServer(home)
     if (running && !options.intoLog)
       return tellUp(cli, home, running, !!options.store || argumentsFrom(options, cli.terminal.streams.cwd).length > 0)

@@ -219,6 +219,39 @@ const ELSEWHERE: KnownName[] = [
   dropped(FROM, 'route', '/routing…', 'people decide which agent and model suit a task'),
 ]
 
+const OWN_TEAM = 'for your own team; the answer is ours'
+const TOOLS: KnownName[] = [
+  ...[
+    ...['team_status', 'team_workers', 'team_tasks', 'team_assign', 'team_complete', 'team_broadcast', 'team_send'],
+    ...['mail_send', 'mail_read', 'send_message', 'read_messages', 'list_tasks', 'checkpoint_create'],
+    ...['blackboard_post', 'blackboard_read', 'blackboard_mark_read', 'blackboard_archive', 'swarm_create'],
+    ...['swarm_list', 'swarm_broadcast', 'spawn_status', 'spawn_cancel', 'batch_create', 'batch_dispatch'],
+  ].map(name => changed(FROM, 'tool', name, OWN_TEAM)),
+  changed(FROM, 'tool', 'team_spawn', 'workingDir is a folder of the project; if there is no room, it waits in order'),
+  changed(FROM, 'tool', 'team_dismiss', 'its work is kept'),
+  changed(FROM, 'tool', 'team_claim', 'a reservation: both sides are told of an overlap, and nobody is kept away'),
+  changed(FROM, 'tool', 'team_handoff', 'a checkpoint, and mail that wakes'),
+  changed(FROM, 'tool', 'workitem_create', WORK_ITEM),
+  changed(FROM, 'tool', 'workitem_update', 'blocked names what blocks it in blocked_by'),
+  changed(FROM, 'tool', 'workitem_list', WORK_ITEM),
+  changed(FROM, 'tool', 'worktree_commit', 'a checkpoint with a commit of your worktree'),
+  changed(FROM, 'tool', 'worktree_push', 'pushes the newest work that was handed in; needs the right to land work'),
+  changed(FROM, 'tool', 'worktree_pr', 'for the newest work that was handed in; needs the right to land work'),
+  changed(FROM, 'tool', 'checkpoint_load', `${IDS}; the next session of the reader is told of it too`),
+  changed(FROM, 'tool', 'checkpoint_list', 'those of the whole team'),
+  changed(FROM, 'tool', 'swarm_kill', 'graceful: false is refused'),
+  changed(FROM, 'tool', 'spawn_request', 'agent_type is a role, and lead is team-lead; others are refused'),
+  changed(FROM, 'tool', 'create_task', 'without agent, nobody has it yet'),
+  changed(FROM, 'tool', 'update_task', 'our words open and resolved are taken too'),
+  ...['pheromone_…', 'belief_…', 'credits_…', 'proposal_…', 'bid_…', 'auction_run', 'payoff_…'].map(name =>
+    dropped(FROM, 'tool', name, ECONOMY),
+  ),
+  replaced(FROM, 'tool', 'template_…', 'save_template', 'templates of missions and workflows'),
+  replaced(FROM, 'tool', 'workflow_… execution_… step_…', 'create_workflow'),
+  dropped(FROM, 'tool', 'audit_…', 'checks of the project say whether work is good'),
+  dropped(FROM, 'tool', 'tldr_…', 'agents read files themselves'),
+]
+
 const role = (name: string, why?: string): KnownName => kept(FROM, 'team' satisfies NameKind, name, undefined, why)
 const ROLES: KnownName[] = [
   ...['team-lead', 'worker', 'coordinator', 'monitor', 'merger'].map(name =>
@@ -238,25 +271,55 @@ const VARIABLES: KnownName[] = [
   changed(FROM, 'variable', 'STORAGE_BACKEND', 'sqlite or postgresql; anything else is refused'),
   kept(FROM, 'variable', 'DATABASE_URL', undefined, 'only with STORAGE_BACKEND=postgresql'),
   ...all(FROM, 'variable', 'POSTGRESQL_URL POSTGRESQL_SCHEMA POSTGRESQL_POOL_SIZE'),
-  dropped(FROM, 'variable', 'JWT_SECRET', 'the home has its own keys, published at /.well-known/jwks.json'),
-  replaced(FROM, 'variable', 'MAX_WORKERS', 'FLEET_MAX_CONCURRENT', 'the name does not say that it is for the fleet'),
+  dropped(
+    FROM,
+    'variable',
+    'JWT_SECRET',
+    'the home has its own keys, published at /.well-known/jwks.json; fleet up says that it is not used',
+  ),
+  replaced(
+    FROM,
+    'variable',
+    'MAX_WORKERS',
+    'FLEET_MAX_CONCURRENT',
+    'the name does not say that it is for the fleet; fleet up says that it is not used',
+  ),
+  dropped(FROM, 'variable', 'CORS_ORIGINS', 'pages of other origins get no answer; fleet up says that it is not used'),
+  changed(FROM, 'client variable', 'CLAUDE_FLEET_URL', 'of fleet mcp and fleet as claude-fleet'),
+  kept(FROM, 'client variable', 'CLAUDE_FLEET_TEAM', undefined, 'of fleet mcp; CLAUDE_CODE_TEAM_NAME is the same'),
+  changed(
+    FROM,
+    'client variable',
+    'CLAUDE_CODE_AGENT_NAME',
+    'of fleet mcp, beside CLAUDE_FLEET_URL or CLAUDE_FLEET_TEAM: Claude Code sets it for its own teams too',
+  ),
+  changed(FROM, 'client variable', 'CLAUDE_CODE_AGENT_TYPE', 'a role, no wider than that of the credential'),
+  changed(FROM, 'client variable', 'FLEET_TOKEN', 'the credential; default: the token of the home'),
 ]
 
-const NOT_YET_ELSE: KnownName[] = [
-  ...notYet(
-    FROM,
-    'command',
-    ['health', 'metrics', 'workers', 'spawn', 'dismiss', 'send', 'swarms', 'swarm-create', 'teams', 'tasks'],
-    'the commands of teams are ours',
-  ),
+const AS = 'with fleet as claude-fleet in front'
+const COMMANDS: KnownName[] = [
+  ...[
+    ...['health', 'metrics', 'auth', 'teams', 'workers', 'spawn', 'dismiss', 'send', 'output'],
+    ...['worktree-status', 'worktree-commit', 'worktree-push', 'worktree-pr', 'tasks', 'task', 'task-create'],
+    ...['task-update', 'workitems', 'workitem-create', 'workitem-update', 'batches', 'batch-create', 'batch-dispatch'],
+    ...['mail', 'mail-send', 'handoffs', 'checkpoints', 'checkpoint', 'checkpoint-create', 'checkpoint-latest'],
+    ...['checkpoint-accept', 'checkpoint-reject', 'swarms', 'swarm-create', 'swarm-kill', 'spawn-queue'],
+    ...['blackboard', 'blackboard-post'],
+  ].map(name => changed(FROM, 'command', name, AS)),
+  replaced(FROM, 'command', 'mcp-server', 'fleet mcp'),
+  replaced(FROM, 'command', 'mcp-install', 'fleet mcp install'),
+  replaced(FROM, 'command', 'start script with --background, --status, --stop', 'fleet up --detach, --status, --stop'),
+  dropped(FROM, 'command', 'pheromone-… belief-… credits-… proposal-… bid-… payoff-…', ECONOMY),
 ]
 
 export const CLAUDE_FLEET: KnownName[] = [
   ...ROUTES,
   ...OF_WORK,
   ...ELSEWHERE,
+  ...TOOLS,
   ...EVENTS,
   ...ROLES,
-  ...NOT_YET_ELSE,
+  ...COMMANDS,
   ...VARIABLES,
 ]

@@ -1,9 +1,10 @@
+import { CAFLEET } from './cafleet.ts'
 import { CLAUDE_FLEET } from './claude-fleet.ts'
 import { CODEFLEET } from './codefleet.ts'
 import { DEVFLEET } from './devfleet.ts'
 import type { KnownName } from './name.ts'
 import { OF_SETTINGS } from './of-settings.ts'
-import { BEADS, TEAM_TOOLS } from './others.ts'
+import { BEADS } from './others.ts'
 
 export { KNOWN_TOOLS, type KnownName, type KnownTool, NAME_KINDS, type NameKind } from './name.ts'
 
@@ -18,5 +19,5 @@ export const KNOWN_NAMES: readonly KnownName[] = [
   ...CODEFLEET,
   ...BEADS,
   ...CLAUDE_FLEET,
-  ...TEAM_TOOLS,
+  ...CAFLEET,
 ]

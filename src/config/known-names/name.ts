@@ -37,6 +37,7 @@ export const NAME_KINDS = {
   command: 'Terminal',
   key: 'Configuration keys',
   variable: 'Environment variables',
+  'client variable': 'Environment of clients',
   'agent variable': 'Environment of agents',
   file: 'Files of a task',
   event: 'WebSocket events',

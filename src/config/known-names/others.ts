@@ -1,6 +1,4 @@
-import { all, type KnownName, kept, notYet, replaced } from './name.ts'
-
-const TEAMS = 'there are no teams yet'
+import { all, type KnownName, kept, replaced } from './name.ts'
 
 export const BEADS: KnownName[] = [
   ...[
@@ -39,21 +37,5 @@ export const BEADS: KnownName[] = [
     'questions (## Q: and ## A:)',
     'questions.md',
     'the fleet writes questions and answers to it and reads nothing from it, because agents can write it',
-  ),
-]
-
-export const TEAM_TOOLS: KnownName[] = [
-  ...notYet(
-    'CAFleet',
-    'team',
-    [
-      'fleets',
-      'director',
-      'message send, broadcast, poll, ack, cancel, show',
-      'member create, delete, list, capture, send-input, exec, ping, nudge',
-      'monitor start, status, config',
-      'skills',
-    ],
-    TEAMS,
   ),
 ]

@@ -1,0 +1,55 @@
+import { changed, type KnownName, notYet, replaced } from './name.ts'
+
+const FROM = 'CAFleet'
+const AS = 'with fleet as cafleet in front; answers are JSON'
+const ID = '--agent-id must be what the token says'
+
+/** Commands of its terminal, and its words. */
+export const CAFLEET: KnownName[] = [
+  ...['create', 'list', 'show', 'delete'].flatMap(verb =>
+    ['session', 'fleet'].map(noun => changed(FROM, 'command', `${noun} ${verb}`, `${AS}; it is a team`)),
+  ),
+  changed(FROM, 'command', 'agent register', `${AS}, with a token to ask with from then on; without --description`),
+  changed(FROM, 'command', 'agent list', AS),
+  changed(FROM, 'command', 'agent show', AS),
+  changed(FROM, 'command', 'agent deregister', `${AS}; needs the right to change who is in a team`),
+  changed(FROM, 'command', 'message send', `${AS}; ${ID}`),
+  changed(FROM, 'command', 'message broadcast', `${AS}; ${ID}; needs the right to write to all`),
+  changed(FROM, 'command', 'message poll', `${AS}; ${ID}; what it shows counts as heard`),
+  changed(FROM, 'command', 'message ack', `${AS}; ${ID}`),
+  changed(FROM, 'command', 'message cancel', `${AS}; ${ID}; only for those it was not handed to`),
+  changed(FROM, 'command', 'message show', `${AS}; ${ID}`),
+  changed(FROM, 'command', 'member create', `${AS}; the agent needs no terminal: mail wakes it`),
+  changed(
+    FROM,
+    'command',
+    'member delete',
+    `${AS}; one at work is waited for 15 s, then its last 80 lines are shown and the exit code is 2`,
+  ),
+  changed(FROM, 'command', 'member list', AS),
+  changed(FROM, 'command', 'server', 'with fleet as cafleet in front; the same as fleet up'),
+  changed(FROM, 'command', 'doctor', 'with fleet as cafleet in front; the same as fleet doctor'),
+  changed(FROM, 'command', 'setup', 'with fleet as cafleet in front; the same as fleet setup'),
+  replaced(FROM, 'command', 'db init', 'fleet up', 'the store is made and brought up to date by itself'),
+  ...notYet(
+    FROM,
+    'command',
+    ['capture', 'send-input', 'exec', 'ping', 'nudge'].map(verb => `member ${verb}`),
+    'members have no terminals of their own yet',
+  ),
+  ...notYet(FROM, 'command', ['monitor start', 'monitor status', 'monitor config'], 'fleet team show says how each is'),
+  changed(FROM, 'variable', 'CAFLEET_BROKER_HOST', 'of fleet as cafleet server; fleet up says that it is not used'),
+  changed(FROM, 'variable', 'CAFLEET_BROKER_PORT', 'of fleet as cafleet server; fleet up says that it is not used'),
+  changed(FROM, 'variable', 'CAFLEET_MAX_TEXT_LEN', 'of fleet as cafleet message; without it, texts are whole'),
+  replaced(
+    FROM,
+    'variable',
+    'CAFLEET_DATABASE_URL',
+    'FLEET_STORE',
+    'its database is not read; fleet as cafleet refuses',
+  ),
+  replaced(FROM, 'team', 'fleet, session', 'team'),
+  replaced(FROM, 'team', 'director', 'team-lead', 'a role'),
+  replaced(FROM, 'team', 'administrator', 'operator', 'the owner of the home as a member of a team'),
+  ...notYet(FROM, 'team', ['skills'], 'fleet setup lets agents run fleet in their shell'),
+]
