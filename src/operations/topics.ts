@@ -1,4 +1,4 @@
-import { NotFound } from '../domain/errors.ts'
+import { NotFound, Refusal } from '../domain/errors.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { lookUp } from '../fleet/records.ts'
 import { claudeFleetNow, followAsClaudeFleet } from './aliases/claude-fleet/topic.ts'
@@ -105,6 +105,7 @@ async function asClaudeFleet(asker: Asker, name: string): Promise<Topic> {
     async *follow(after, signal) {
       yield* followAsClaudeFleet(await requireAll(asker, asks), after ?? '', {
         ...place,
+        look: (operation, input) => seen(asker, operation, input),
         events: from => events.follow(from, signal),
         output: async (session, from) => {
           const topic = await authorizeTopic(asker, `session:${session}`)
@@ -122,6 +123,17 @@ async function* during<T>(shown: Set<Topic>, topic: Topic, items: AsyncIterable<
   } finally {
     shown.delete(topic)
   }
+}
+
+/** What the asker may see. A token for one team shows no other. */
+async function seen<T>(asker: Asker, operation: string, input: object): Promise<T | undefined> {
+  const { caller } = asker
+  const { team_id } = input as { team_id?: string }
+  if ('team' in caller && caller.team && team_id !== undefined && team_id !== caller.team) return undefined
+  return ask(asker, operation, input as Input).catch((error: unknown) => {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }) as Promise<T | undefined>
 }
 
 /** As `list_events` says, because its cursor is one that `stream_events` accepts from this caller. */

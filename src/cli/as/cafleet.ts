@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Forbidden, InvalidInput, NotFound, Refusal } from '../../domain/errors.ts'
+import { openHome } from '../../platform/home.ts'
 import type { Cli } from '../command.ts'
 import { textFrom } from '../command.ts'
 import { complain } from '../errors.ts'
 import { EXIT, Exit, exitOfError } from '../exit.ts'
 import { projectHere } from '../project-here.ts'
+import { homeOf, namedServer } from '../server.ts'
 
 type Options = Record<string, unknown>
 
@@ -52,7 +54,9 @@ export async function asCafleet(
   work: (here: Cafleet) => Promise<unknown>,
 ): Promise<number> {
   try {
-    const answer = await work(hereFrom(cli, options))
+    const here = hereFrom(cli, options)
+    await askWithToken(cli)
+    const answer = await work(here)
     if (answer !== undefined) cli.terminal.data(answer)
     return EXIT.done
   } catch (error) {
@@ -60,6 +64,15 @@ export async function asCafleet(
     complain(error, cli.terminal.streams, cli.terminal.json)
     return error instanceof Refusal && exitOfError(error) === EXIT.usage ? EXIT.usage : EXIT.failed
   }
+}
+
+/** Whoever has a token of their own asks the server of this home with it, and not as the owner. */
+async function askWithToken({ where }: Cli): Promise<void> {
+  if (!where.env.FLEET_TOKEN || namedServer(where)) return
+  const home = openHome(homeOf(where))
+  const { runningServer } = await import('../../daemon/running.ts')
+  const { startInBackground } = await import('../../daemon/background.ts')
+  where.url = ((await runningServer(home)) ?? (await startInBackground(home, where))).url
 }
 
 function hereFrom(cli: Cli, { sessionId, fleetId, full }: Options): Cafleet {

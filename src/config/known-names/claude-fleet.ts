@@ -3,8 +3,9 @@ import { all, changed, dropped, type KnownName, kept, type NameKind, notYet, rep
 const FROM = 'claude-fleet'
 
 const SUBSCRIBE =
-  'sent to whoever subscribes to the topic `claude-fleet` on /ws, with a cursor; a worker is a session, whose handle is its id'
-const TASK = `${SUBSCRIBE}; a task is a mission, a team is a project`
+  'sent to whoever subscribes to the topic `claude-fleet` on /ws, with a cursor; a worker is a member of a team, or a session of no member, whose handle is its id'
+const IN_TEAM = 'sent to whoever subscribes to the topic `claude-fleet` on /ws and may see the team, with a cursor'
+const TASK = `${SUBSCRIBE}; a task is a mission, and where no team has it, a team is a project`
 
 const EVENTS: KnownName[] = [
   changed(FROM, 'event', 'worker_spawned', SUBSCRIBE),
@@ -13,15 +14,13 @@ const EVENTS: KnownName[] = [
   changed(FROM, 'event', 'task_created', TASK),
   changed(FROM, 'event', 'task_updated', `${TASK}; cancelled work is resolved`),
   changed(FROM, 'event', 'task_assigned', `${TASK}; handle is that of the worker`),
-  ...notYet(
-    FROM,
-    'event',
-    [
-      ...['new_message', 'broadcast', 'blackboard_message', 'checkpoint_created', 'swarm_created', 'swarm_killed'],
-      ...['worker_health', 'worker_restarted'],
-    ],
-    'the topics of a team have these events in our words',
-  ),
+  changed(FROM, 'event', 'new_message', `${IN_TEAM}; the message as POST /chats/{id}/messages answers it`),
+  changed(FROM, 'event', 'broadcast', `${IN_TEAM}; for what is written to a role, too`),
+  changed(FROM, 'event', 'blackboard_message', IN_TEAM),
+  changed(FROM, 'event', 'checkpoint_created', `${IN_TEAM}; with the whole checkpoint`),
+  changed(FROM, 'event', 'swarm_created', IN_TEAM),
+  changed(FROM, 'event', 'swarm_killed', `${IN_TEAM}; worker_dismissed follows for each of its agents`),
+  ...notYet(FROM, 'event', ['worker_health', 'worker_restarted'], 'fleet team show says how each member is'),
 ]
 
 const IDS = 'ids are texts, not numbers'

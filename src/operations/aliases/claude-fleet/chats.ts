@@ -97,7 +97,7 @@ const withMetadata = (text: string, metadata: Record<string, unknown> = {}): str
   Object.keys(metadata).length ? `${text}\n\n${JSON.stringify(metadata)}` : text
 
 /** A chat is nothing but its two members, so its id says who they are. */
-const chatIdOf = (...uids: string[]): string => uids.toSorted().join('.')
+export const chatIdOf = (...uids: string[]): string => uids.toSorted().join('.')
 
 async function chatFor(asker: Asker, chat: string): Promise<{ team: Team; pair: [Member, Member] }> {
   const [one, other, ...more] = chat.split('.')

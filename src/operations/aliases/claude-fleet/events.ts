@@ -6,8 +6,8 @@ import { headOf } from '../../../domain/text.ts'
 import { TASK_STATUSES } from './words.ts'
 
 /**
- * Sessions and missions as clients of claude-fleet read them: a worker is a session, whose handle is its id, a task is
- * a mission, and a team is a project. This file only translates words and shapes.
+ * Sessions and missions as clients of claude-fleet read them: a worker is a member of a team, or a session of no member,
+ * whose handle is its id. A task is a mission, and where no team has it, a team is a project. This file only translates words and shapes.
  */
 export interface Told {
   kind: string
@@ -18,6 +18,8 @@ export interface Facts {
   mission?: Mission
   session?: Session
   team: string | null
+  /** The name of the member whose session it is. */
+  member?: string
 }
 
 const taskOf = (mission: Mission, team: string | null) => ({
@@ -25,7 +27,7 @@ const taskOf = (mission: Mission, team: string | null) => ({
   teamName: team,
   subject: mission.title,
   description: headOf(mission.prompt),
-  ownerHandle: mission.session_id,
+  ownerHandle: mission.task ? (mission.task.assignee?.handle ?? null) : mission.session_id,
   status: TASK_STATUSES[mission.status],
   blockedBy: mission.depends_on,
   createdAt: mission.created_at,
@@ -70,6 +72,8 @@ const UPDATES: ReadonlySet<Event['kind']> = new Set<Event['kind']>([
 
 /** Whether it is worth looking up what an event is about. */
 export const isTold = ({ kind }: Pick<Event, 'kind'>): boolean => UPDATES.has(kind) || OTHERS.has(kind)
+/** Between these a session is a worker. */
+const OF_SESSIONS: ReadonlySet<string> = new Set(['session_running', 'adopted', 'session_ended'])
 const OTHERS: ReadonlySet<string> = new Set([
   'mission_created',
   'session_starting',
@@ -79,10 +83,13 @@ const OTHERS: ReadonlySet<string> = new Set([
 ])
 
 /** An event in their words, with the records as they are now. Undefined: they have no word for it. */
-export function inTheirWords({ kind, session_id }: Event, { mission, session, team }: Facts): Told | undefined {
-  const task = mission && taskOf(mission, team)
-  if (kind === 'mission_created') return task && { kind: 'task_created', data: { task } }
-  if (kind === 'session_starting') return task && { kind: 'task_assigned', data: { task, handle: session_id } }
+export function inTheirWords({ kind, session_id }: Event, { mission, session, team, member }: Facts): Told | undefined {
+  // What a member does beside tasks is no task, and it is a worker for as long as it is in its team.
+  const task = mission && !mission.member && taskOf(mission, team)
+  if (member !== undefined && OF_SESSIONS.has(kind)) return undefined
+  if (kind === 'mission_created') return task ? { kind: 'task_created', data: { task } } : undefined
+  if (kind === 'session_starting')
+    return task ? { kind: 'task_assigned', data: { task, handle: member ?? session_id } } : undefined
   // A server that died before it said that the agent runs leaves it to the next one, which adopts it.
   if (kind === 'session_running' || kind === 'adopted')
     return session && { kind: 'worker_spawned', data: { worker: workerOf(session, team) } }

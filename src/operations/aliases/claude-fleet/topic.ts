@@ -1,11 +1,13 @@
 import * as z from 'zod'
 import { InvalidInput, Refusal } from '../../../domain/errors.ts'
 import type { Event } from '../../../domain/records/event.ts'
+import type { Session } from '../../../domain/records/session.ts'
 import type { TranscriptEvent } from '../../../domain/records/transcript.ts'
 import type { Fleet } from '../../../fleet/fleet.ts'
 import { dependenciesOf, readable } from '../../../fleet/records.ts'
 import type { Item } from '../../operation.ts'
 import { inTheirWords, isTold, outputOf, type Told } from './events.ts'
+import { isOfTeam, type Look, teamEvent } from './team-events.ts'
 
 /** What the topic is made of, each as its reader may see it. */
 interface Sources {
@@ -18,6 +20,8 @@ interface Sources {
   end(session: string): Promise<string>
   /** Refused where the reader may not see what is said in a session. */
   output(session: string, after: string | null): Promise<AsyncIterable<Item<unknown>>>
+  /** What the reader may see of a team. */
+  look: Look
 }
 
 /** The output of so many sessions is followed at once; a cursor names each of them. */
@@ -59,6 +63,8 @@ export async function* followAsClaudeFleet(
   const place = placeOf(after)
   const streams = new Map<string, AsyncIterator<Item<unknown>>>()
   const pending = new Map<string, Promise<Next>>()
+  /** What the workers of sessions are called. */
+  const handles = new Map<string, string>()
   const advance = (from: string): void => {
     const next = streams.get(from)!.next()
     const named = next.then(result => ({ from, result }))
@@ -70,6 +76,8 @@ export async function* followAsClaudeFleet(
     place.outputs[session] = from
     const output = await sources.output(session, from).catch(ifRefused)
     if (!output) return
+    const { value } = (await readable(fleet, 'sessions', session)) ?? {}
+    handles.set(session, (value && (await memberNameOf(fleet, value))) ?? session)
     streams.set(session, output[Symbol.asyncIterator]())
     advance(session)
   }
@@ -87,7 +95,7 @@ export async function* followAsClaudeFleet(
         if (!result.done && result.value.kind !== 'end') {
           const output = outputOf(result.value.data as TranscriptEvent)
           place.outputs[from] = result.value.cursor || null
-          if (output) yield item({ kind: 'worker_output', data: { handle: from, output } })
+          if (output) yield item({ kind: 'worker_output', data: { handle: handles.get(from) ?? from, output } })
           advance(from)
           continue
         }
@@ -112,11 +120,12 @@ export async function* followAsClaudeFleet(
       }
       const event = held.data as Event
       const session = event.session_id ?? ''
-      const told = event.kind === 'adopted' && session in place.outputs ? undefined : await tell(fleet, event)
+      const isKnown = session in place.outputs
+      const told = event.kind === 'adopted' && isKnown ? undefined : await tell(fleet, event, sources.look)
       place.events = held.cursor
       held = undefined
       const hasRoom = Object.keys(place.outputs).length < MOST_SESSIONS
-      const isNew = told?.kind === 'worker_spawned' && !(session in place.outputs) && hasRoom
+      const isNew = BEGINS.includes(event.kind) && !isKnown && hasRoom && event.session_id !== null
       if (isNew) place.outputs[session] = null
       if (event.kind === 'session_ended') delete place.outputs[session]
       if (told) yield item(told)
@@ -137,7 +146,15 @@ export async function claudeFleetNow(sources: Pick<Sources, 'now' | 'live' | 'en
   return cursorOf(place)
 }
 
-async function tell(fleet: Fleet, event: Event): Promise<Told | undefined> {
+const BEGINS: readonly Event['kind'][] = ['session_running', 'adopted']
+
+/** The name of the member whose session it is, if the reader may see it. */
+async function memberNameOf(fleet: Fleet, { member_id }: Session): Promise<string | undefined> {
+  return member_id ? (await readable(fleet, 'members', member_id))?.value.handle : undefined
+}
+
+async function tell(fleet: Fleet, event: Event, look: Look): Promise<Told | undefined> {
+  if (isOfTeam(event)) return teamEvent(event, look)
   if (!isTold(event)) return undefined
   const [mission, session, project] = await Promise.all([
     event.mission_id ? readable(fleet, 'missions', event.mission_id) : undefined,
@@ -146,10 +163,12 @@ async function tell(fleet: Fleet, event: Event): Promise<Told | undefined> {
   ])
   // What its reader may not see is not named.
   const seen = mission ? await dependenciesOf(fleet, mission.value) : []
+  const team = mission?.value.task && (await readable(fleet, 'teams', mission.value.task.team_id))
   return inTheirWords(event, {
     mission: mission && { ...mission.value, depends_on: seen.map(({ value }) => value.id) },
     session: session?.value,
-    team: project?.value.name ?? null,
+    team: team?.value.name ?? project?.value.name ?? null,
+    member: session && (await memberNameOf(fleet, session.value)),
   })
 }
 
