@@ -55,7 +55,7 @@ const operationTable = (set: Offered['set']): string =>
     ['tool', 'operation', 'what it does'],
     toolsIn(set).map(({ name, operation, summary }) => [
       code(name),
-      `[${operation!.name}](operations.md#${operation!.name})`,
+      operation ? `[${operation.name}](operations.md#${operation.name})` : 'several, by a name of another tool',
       cell(summary),
     ]),
   )

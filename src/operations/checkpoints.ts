@@ -78,7 +78,7 @@ async function readerOf(
   const { value: reader } = await lookUpMember(fleet, team, named ?? to.handle)
   if (reader.id !== caller.id && !steers(context, caller))
     throw new Forbidden(`${caller.handle} may load a checkpoint only for itself.`)
-  if (reader.person !== null && reader.id === caller.id) return undefined
+  if (reader.person !== null && reader.id === caller.id && named === undefined) return undefined
   if (reader.person !== null) throw new Forbidden(`${reader.handle} is a person, and has no sessions.`)
   return reader
 }

@@ -137,7 +137,7 @@ test('every command of CAFleet does what it did there, with its exit codes', asy
     ['--agent-id', bat.uid],
   ]
   const listed = await as(owl.token, ['agent', 'list'], ...owlId, ...night)
-  expect(listed.map((each: Anything) => each.name).toSorted()).toEqual(['bat', 'owl'])
+  expect(listed.map((each: Anything) => each.name).toSorted()).toEqual(['bat', 'operator', 'owl'])
   expect(await as(owl.token, ['agent', 'show'], ...owlId, '--id', 'bat', ...night)).toMatchObject({ role: 'worker' })
 
   const sent = await as(bat.token, ['message', 'send'], ...batId, '--to', owl.uid, '--text', 'A moth!', ...night)

@@ -42,7 +42,7 @@ test('whoever signs in is an agent of the team, and cannot be another', async ()
     [{ handle: 'x', teamName: 'crew', agentType: 'notifier' }, 400],
     [{ handle: 'operator', teamName: 'crew' }, 409],
     [{ handle: 'x', teamName: 'nowhere' }, 404],
-    [{ handle: 'lead', teamName: 'crew' }, 400],
+    [{ handle: 'all', teamName: 'crew' }, 400],
   ] as const)
     expect((await send(owner, 'POST', '/auth', given)).status, JSON.stringify(given)).toBe(status)
   expect((await send(undefined, 'GET', '/orchestrate/workers')).status).toBe(401)

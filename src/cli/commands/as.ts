@@ -13,7 +13,8 @@ export function addAs(program: Command): void {
     .option('--table', 'print lists as tables')
   for (const each of CLAUDE_FLEET_COMMANDS) {
     const command = theirs.command(each.name).description(each.summary)
-    if (each.args) command.arguments(each.args)
+    // The options are those of all of them, and a line has 80 columns.
+    if (each.args) command.arguments(each.args).usage(each.args)
     does(command, async (cli, args, { token, table }) => {
       const { askAsTheirs } = await import('../as/claude-fleet.ts')
       return askAsTheirs(cli, each, args, { token: token as string | undefined, table: table === true })
