@@ -15,7 +15,7 @@ import { lookUpSwarm } from '../fleet/teamwork/swarms.ts'
 import { mayIn } from './authorize.ts'
 import { ask, Paging, Ref } from './inputs.ts'
 import { type Context, command, query } from './operation.ts'
-import { knownIn, memberIn, requireLead, teamOf } from './team-callers.ts'
+import { knownIn, memberIn, onlyTeamOf, requireLead, teamOf } from './team-callers.ts'
 import { MemberRef, MemberView, memberView, SwarmRef } from './teams.ts'
 
 const TeamRef = Ref.optional().describe('a team; default: your own, or the only one')
@@ -42,7 +42,7 @@ async function viewOf(fleet: Fleet, spawn: Spawn, open: readonly Spawn[]): Promi
 
 /** A request of a team that the caller belongs to, or may see. */
 async function spawnOf(context: Context, ref: string): Promise<{ spawn: Spawn; team: Team }> {
-  const own = context.caller.kind === 'session' ? await teamOf(context, undefined) : undefined
+  const own = await onlyTeamOf(context)
   const { value: spawn } = await lookUp(context.fleet, 'spawns', ref)
   if (own && spawn.team_id !== own.id) throw new NotFound('request for a member', ref)
   return { spawn, team: own ?? (await current(context.fleet, 'teams', spawn.team_id)).value }

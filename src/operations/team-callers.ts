@@ -34,10 +34,14 @@ export async function teamOf(context: Context, ref: string | undefined): Promise
   )
 }
 
+/** The team outside of which nothing exists for the caller: that of an agent, or of a token for one team. */
+export const onlyTeamOf = (context: Context): Promise<Team | undefined> =>
+  context.caller.kind === 'session' ? teamOf(context, undefined) : teamOfToken(context)
+
 /** A record of a team that the caller belongs to, or may see. To an agent, those of other teams do not exist. */
 export async function ofTeam<C extends 'mail' | 'checkpoints'>(context: Context, collection: C, ref: string) {
-  const { fleet, caller } = context
-  const own = caller.kind === 'session' ? await teamOf(context, undefined) : undefined
+  const { fleet } = context
+  const own = await onlyTeamOf(context)
   const { value } = await lookUp(fleet, collection, ref, own && (({ team_id }) => team_id === own.id))
   return { value, team: own ?? (await current(fleet, 'teams', value.team_id)).value }
 }

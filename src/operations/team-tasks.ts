@@ -12,7 +12,7 @@ import * as tasks from '../fleet/teamwork/tasks.ts'
 import { mayIn } from './authorize.ts'
 import { ask, Ref } from './inputs.ts'
 import { type Context, command, query } from './operation.ts'
-import { knownIn, leads, memberIn, teamOf } from './team-callers.ts'
+import { knownIn, leads, memberIn, onlyTeamOf, teamOf } from './team-callers.ts'
 import { MemberRef } from './teams.ts'
 import { missionView } from './views.ts'
 
@@ -79,8 +79,8 @@ const shownOf = ({ id, project_id, title, status, result, priority, tags, branch
 
 /** A task with its team. An agent finds those of its own team only. */
 async function taskOf(context: Context, ref: string): Promise<{ task: Task; team: Team }> {
-  const { fleet, caller } = context
-  const own = caller.kind === 'session' ? await teamOf(context, undefined) : undefined
+  const { fleet } = context
+  const own = await onlyTeamOf(context)
   const found = (await tasks.lookUpTask(fleet, own, ref)).value
   if (!isTask(found)) throw new InvalidInput('task_id', 'is no task of a team')
   return { task: found, team: own ?? (await current(fleet, 'teams', found.task.team_id)).value }

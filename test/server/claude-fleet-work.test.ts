@@ -10,6 +10,8 @@ let crew: Crew
 let lead: CrewClient
 let ada: CrewClient
 let stranger: CrewClient
+/** In another team of the same project. */
+let neighbour: CrewClient
 
 beforeAll(async () => {
   let clean: () => Promise<void>
@@ -21,6 +23,8 @@ beforeAll(async () => {
   const { scene, aClient } = crew
   const other = await scene.fleet.project((await scene.repository()).path, { name: 'secret' })
   await scene.fleet.call('create_team', { project_id: other.id, name: 'others' })
+  await scene.fleet.call('create_team', { project_id: scene.project.id, name: 'next-door' })
+  neighbour = await aClient('nosy', 'team-lead', undefined, 'next-door')
   stranger = await aClient('mole', 'team-lead', undefined, 'others')
   return () => clean()
 })
@@ -226,6 +230,29 @@ test('a stranger of another team reaches nothing of this one', async () => {
     queue: { pending: 0 },
     limits: { current: 0 },
   })
+})
+
+test('a token for one team reaches nothing of another team of the same project', async () => {
+  const task = await lead.works('POST /tasks', {}, taskFor('ada', 'Next to you'))
+  const { requestId } = await ada.works(
+    'POST /spawn-queue',
+    {},
+    {
+      ...{ requesterHandle: 'ada', targetAgentType: 'worker', task: 'Next' },
+    },
+  )
+  const { id } = await ada.works('POST /mail', {}, { from: 'ada', to: 'chief', body: 'Next to you, too.' })
+  for (const [route, values, body] of [
+    ['GET /tasks/{id}', { id: task.id }],
+    ['PATCH /tasks/{id}', { id: task.id }, { status: 'resolved' }],
+    ['PATCH /workitems/{id}', { id: task.id }, { status: 'in_progress' }],
+    ['GET /spawn-queue/{id}', { id: requestId }],
+    ['DELETE /spawn-queue/{id}', { id: requestId }],
+    ['POST /mail/{id}/read', { id }],
+  ] as const) {
+    const said = await neighbour.ask(route, values, body)
+    expect([route, said.status], JSON.stringify(said.body)).toEqual([route, 404])
+  }
 })
 
 test('no route of claude-fleet for work was forgotten', () => {
