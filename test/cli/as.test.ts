@@ -111,7 +111,7 @@ test('every command of CAFleet does what it did there, with its exit codes', asy
   const { call, forgotten } = ledger('CAFleet', 'command')
   const as = async (token: string | undefined, args: string[], ...more: string[]): Promise<Anything> => {
     const [noun = '', verb = ''] = args
-    call(`${noun} ${verb}`)
+    call(noun === 'session' || noun === 'fleet' ? `session|fleet ${verb}` : `${noun} ${verb}`)
     const { code, out, err } = await typed(['as', 'cafleet', ...args, ...more], token)
     expect(code, `${args.join(' ')}: ${err}`).toBe(0)
     return JSON.parse(out)

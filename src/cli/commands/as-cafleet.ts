@@ -26,6 +26,13 @@ export function addCafleet(as: Command): void {
   for (const name of ['session', 'fleet']) addSessions(cafleet.command(name).description('teams'))
   addAgents(cafleet.command('agent').description('who is in a team'))
   addMessages(cafleet.command('message').description('mail in a team'))
+  // They are carried out as ours before this is read: see as/whole-commands.ts.
+  for (const [name, ours] of [
+    ['server', 'fleet up'],
+    ['doctor', 'fleet doctor'],
+    ['setup', 'fleet setup'],
+  ] as const)
+    cafleet.command(name).description(`the same as ${ours}`).allowUnknownOption()
   addMembers(cafleet.command('member').description('agents that the fleet starts'))
 }
 

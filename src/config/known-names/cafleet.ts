@@ -6,8 +6,8 @@ const ID = '--agent-id must be what the token says'
 
 /** Commands of its terminal, and its words. */
 export const CAFLEET: KnownName[] = [
-  ...['create', 'list', 'show', 'delete'].flatMap(verb =>
-    ['session', 'fleet'].map(noun => changed(FROM, 'command', `${noun} ${verb}`, `${AS}; it is a team`)),
+  ...['create', 'list', 'show', 'delete'].map(verb =>
+    changed(FROM, 'command', `session|fleet ${verb}`, `${AS}; it is a team`),
   ),
   changed(FROM, 'command', 'agent register', `${AS}, with a token to ask with from then on; without --description`),
   changed(FROM, 'command', 'agent list', AS),

@@ -308,7 +308,13 @@ const COMMANDS: KnownName[] = [
   ].map(name => changed(FROM, 'command', name, AS)),
   replaced(FROM, 'command', 'mcp-server', 'fleet mcp'),
   replaced(FROM, 'command', 'mcp-install', 'fleet mcp install'),
-  replaced(FROM, 'command', 'start script with --background, --status, --stop', 'fleet up --detach, --status, --stop'),
+  replaced(
+    FROM,
+    'command',
+    'start script with --background, --status, --stop',
+    'fleet up --detach',
+    'and fleet up --status, fleet down',
+  ),
   dropped(FROM, 'command', 'pheromone-… belief-… credits-… proposal-… bid-… payoff-…', ECONOMY),
 ]
 
