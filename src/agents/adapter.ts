@@ -315,6 +315,8 @@ export type SessionReason =
   | 'takeover'
   | 'children'
   | 'mail'
+  | 'terminal'
+  | 'outside'
 
 export type Outcome =
   | 'completed'

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Engine } from '../domain/records/project.ts'
 import type { AgentEvent, Stream } from '../domain/records/transcript.ts'
+import type { Screen, ScreenState } from '../domain/rules/screen.ts'
 import type * as adapter from './adapter.ts'
 import type { Capabilities, Detected, Environment, Model, Program } from './adapter.ts'
 
@@ -47,6 +48,22 @@ export interface Ledger {
   read(line: string): { at: string; events: AgentEvent[] }
 }
 
+/** The client's own interactive program in a terminal that the fleet holds. All pure. */
+export interface InTerminal {
+  /** It asks for permission on its screen, whatever the mission says. */
+  launch(request: adapter.LaunchRequest): Pick<Launch, 'argv' | 'env' | 'files'>
+  /** What its screen says. Only in the state idle is anything typed. */
+  judge(screen: Screen): ScreenState
+  /** The line that makes it end by itself. */
+  leave: string
+  /** What begins a command for the shell in its input. Absent: it takes none. */
+  command?: '!'
+  /** The conversation is the one that the request names, so that it can be continued. */
+  namesConversation?: true
+  /** The file of the launch that it is told to read first, because its client takes no instructions from a file. */
+  instructions?: string
+}
+
 /** A line of a transcript. */
 export interface Line {
   text: string
@@ -70,6 +87,8 @@ export interface Agent extends adapter.Adapter {
   readonly signIn?: string
   /** Only where `can.remoteControl`. */
   readonly remote?: RemoteControl
+  /** Absent: it cannot be a member of a team in a terminal. */
+  readonly inTerminal?: InTerminal
   /** The same client driven in other ways than its command line. */
   readonly engines?: Readonly<Partial<Record<Engine, Agent>>>
   /**

@@ -1,8 +1,9 @@
 import { NotAllowed } from '../domain/errors.ts'
-import type { Agent, Digest, Ending, Exit, LaunchRequest } from './contract.ts'
+import type { Agent, Digest, Ending, Exit, Launch, LaunchRequest } from './contract.ts'
 import { which } from './detect.ts'
 import { pick } from './environment.ts'
 import { besides } from './presets.ts'
+import { judgeScript } from './screens.ts'
 
 const OWNER_MAY_RUN = 0o700
 const LAST_WORDS_CHARS = 500
@@ -45,21 +46,24 @@ export const shell: Agent = {
       : { installed: false, advice: 'There is no sh on the PATH.' }
   },
 
-  launch(request) {
-    refuseLimits(request)
-    const file = `${request.directory}/script`
-    return {
-      argv: request.script.startsWith('#!') ? [file] : ['sh', file],
-      env: pick(request.environment, ['HOME', 'PATH']),
-      files: { script: { content: request.script, mode: OWNER_MAY_RUN } },
-      stdin: 'none',
-    }
-  },
+  launch,
+  inTerminal: { launch, judge: judgeScript, leave: 'exit' },
 
   read: (line, stream) =>
     stream === 'stdout' ? [{ type: 'text', text: line }] : stream === 'stderr' ? [{ type: 'raw', text: line }] : [],
 
   outcome,
+}
+
+function launch(request: LaunchRequest): Launch {
+  refuseLimits(request)
+  const file = `${request.directory}/script`
+  return {
+    argv: request.script.startsWith('#!') ? [file] : ['sh', file],
+    env: pick(request.environment, ['HOME', 'PATH']),
+    files: { script: { content: request.script, mode: OWNER_MAY_RUN } },
+    stdin: 'none',
+  }
 }
 
 function refuseLimits({ preset, allowedTools }: LaunchRequest) {

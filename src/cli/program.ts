@@ -24,6 +24,7 @@ import { addMail } from './commands/mail.ts'
 import { addMcp } from './commands/mcp.ts'
 import { addMcpInstall } from './commands/mcp-install.ts'
 import { addMcpServer } from './commands/mcp-server.ts'
+import { addMember } from './commands/member.ts'
 import { addMetrics } from './commands/metrics.ts'
 import { addMission } from './commands/mission.ts'
 import { addOpen } from './commands/open.ts'
@@ -92,6 +93,7 @@ const COMMANDS: readonly Added[] = [
   ['plan', 'schedule', program => addSchedule(program)],
   ['plan', 'template', program => addTemplate(program)],
   ['plan', 'team', program => addTeam(program)],
+  ['plan', 'member', program => addMember(program)],
   ['plan', 'swarm', program => addSwarm(program)],
   ['plan', 'blackboard', program => addBlackboard(program)],
   ['plan', 'checkpoint', program => addCheckpoint(program)],

@@ -183,6 +183,12 @@ export const SETTINGS = {
     summary:
       'After this time without a reply, a member is reminded; after the same time again its lead is told, and then you.',
   }),
+  terminalPatience: setting('FLEET_TERMINAL_PATIENCE', whole(1, 86_400, 'seconds'), 120, {
+    section: 'Teams',
+    title: 'Time before you are asked about a terminal',
+    summary:
+      'Mail for a member in tmux waits while its screen shows something that is not understood. After this time you are told.',
+  }),
   graceSeconds: setting('FLEET_STOP_GRACE', whole(0, 600, 'seconds'), 5, {
     section: 'Sessions',
     title: 'Time to stop',

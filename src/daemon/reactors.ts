@@ -24,6 +24,7 @@ import { Teams } from '../fleet/teams/reactor.ts'
 import { Swarms } from '../fleet/teamwork/reactor.ts'
 import { Reservations } from '../fleet/teamwork/reservations-reactor.ts'
 import { Spawns } from '../fleet/teamwork/spawns-reactor.ts'
+import { Terminals } from '../fleet/terminals/reactor.ts'
 import { Workflows } from '../fleet/workflows/reactor.ts'
 import { Worktrees } from '../fleet/worktrees/reactor.ts'
 import { Warming } from '../fleet/worktrees/warming.ts'
@@ -93,6 +94,7 @@ function reactorsOf(fleet: Fleet, { url, onFault = () => {} }: ReactorOptions): 
   add(desk => new Schedules(fleet, desk))
   add(desk => new Questions(fleet, desk, id => sessions.putAside(id)))
   add(desk => new Teams(fleet, desk))
+  add(desk => new Terminals(fleet, desk, url))
   add(() => new Swarms(fleet))
   add(() => new Reservations(fleet))
   add(() => new Spawns(fleet))

@@ -21,6 +21,7 @@ import { live } from './live.ts'
 import { loops } from './loops.ts'
 import { mail } from './mail.ts'
 import { mcpServers } from './mcp-servers.ts'
+import { memberTerminals } from './member-terminals.ts'
 import { metrics } from './metrics.ts'
 import { missions } from './missions.ts'
 import { notes } from './notes.ts'
@@ -79,6 +80,7 @@ const forPeople = [
   ...diffs,
   ...talk,
   ...teams,
+  ...memberTerminals,
   ...teamTasks,
   ...swarms,
   ...reservations,

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { Delivery, Mail } from '../domain/records/team.ts'
+import { notTold } from '../domain/rules/member-state.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { deliveriesOf } from '../fleet/teams/mail.ts'
 
@@ -34,5 +35,6 @@ export async function mailView(
 export async function deliveryView(fleet: Fleet, delivery: Delivery): Promise<z.infer<typeof DeliveryView>> {
   const { team_id: _, project_id: __, from: ___, escalated: ____, order: _____, ...shown } = delivery
   const member = (await fleet.store.get('members', delivery.member_id))?.value
-  return { ...shown, to: member?.handle ?? delivery.member_id }
+  const reason = shown.reason ?? (member && shown.state === 'queued' ? notTold(member) : null)
+  return { ...shown, reason, to: member?.handle ?? delivery.member_id }
 }

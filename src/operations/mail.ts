@@ -13,12 +13,16 @@ import {
 import { lookUp } from '../fleet/records.ts'
 import * as post from '../fleet/teams/mail.ts'
 import { lookUpMember } from '../fleet/teams/members.ts'
+import { untilSeen } from '../fleet/watching.ts'
 import { isPerson } from './authorize.ts'
 import { actorOf, Paging, Ref } from './inputs.ts'
 import { DeliveryView, deliveryView, MailView, mailView } from './mail-view.ts'
 import { type Context, command, query } from './operation.ts'
 import { addressesGroup, knownIn, memberIn, ofTeam, requireBroadcaster, teamOf } from './team-callers.ts'
 import { MemberRef } from './teams.ts'
+
+/** Clients give a call up that takes longer. */
+const MOST_WAIT_SECONDS = 25
 
 const TeamRef = Ref.optional().describe('a team; default: your own, or the only one')
 const MailRef = Ref.describe('the id of a message')
@@ -154,17 +158,30 @@ export const mail = [
       filter: z.enum(['unread', 'all']).default('unread'),
       thread: Ref.optional().describe('only messages of this conversation'),
       mail_ids: z.array(z.string().max(120)).max(500).optional().describe('only these messages, by their whole ids'),
+      wait_seconds: z
+        .number()
+        .int()
+        .min(0)
+        .max(MOST_WAIT_SECONDS)
+        .default(0)
+        .describe('wait so long for mail if there is none. Only for a session that nobody wakes'),
       mark_read: z.boolean().default(true).describe('from then on the messages count as heard'),
       ...Paging,
     }),
     output: z.object({ messages: z.array(MailView), cursor: z.string().optional() }),
-    run: async (context, { team_id, filter, thread, mail_ids, mark_read, limit, cursor }) => {
+    run: async (context, { team_id, filter, thread, mail_ids, mark_read, wait_seconds, limit, cursor }) => {
       const team = await teamOf(context, team_id)
       const reader = await knownIn(context, team)
       if (!reader) return { messages: [] }
       const session = context.caller.kind === 'session' ? context.caller.session_id : null
       const only = mail_ids && new Set(mail_ids)
       const wanted = { unread: filter === 'unread', thread, only, limit, cursor, mark: mark_read, session }
+      const isThere = async () => {
+        const found = await post.fetchMail(context.fleet, reader, { ...wanted, mark: false })
+        return found.items.length ? true : undefined
+      }
+      const patience = { ms: wait_seconds * 1000, signal: context.signal }
+      if (wait_seconds) await untilSeen(context.fleet.store, isThere, patience)
       const page = await post.fetchMail(context.fleet, reader, wanted)
       const messages = page.items.map(({ mail: each, delivery }) => mailView(context.fleet, each, [delivery]))
       return { messages: await Promise.all(messages), ...(page.cursor && { cursor: page.cursor }) }

@@ -6,7 +6,8 @@ import { Handle, Member, MemberRole, Team } from '../domain/records/team.ts'
 import { MAX_TEAM_FILE_CHARS, memberFields, TeamFile } from '../domain/records/team-file.ts'
 import { MEMBER_STATES, stateOf } from '../domain/rules/member-state.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { lookUp } from '../fleet/records.ts'
+import { requireCodingAgent } from '../fleet/missions/agents.ts'
+import { current, lookUp } from '../fleet/records.ts'
 import { createTeam } from '../fleet/teams/creating.ts'
 import { addMember, changeMember, dismissMember, lookUpMember } from '../fleet/teams/members.ts'
 import { liveOf } from '../fleet/teams/sessions.ts'
@@ -23,6 +24,8 @@ import {
 import { TEAM_TEMPLATES } from '../fleet/teams/templates.ts'
 import { lookUpSwarm } from '../fleet/teamwork/swarms.ts'
 import { requireNoOpenTasks } from '../fleet/teamwork/tasks.ts'
+import { openTerminal, requireInTerminal } from '../fleet/terminals/opening.ts'
+import { requireTmux } from '../fleet/terminals/panes.ts'
 import { ask, given, ProjectRef, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
 import { missionOf, teamOf } from './team-callers.ts'
@@ -229,14 +232,22 @@ export const teams = [
       ...memberFields,
       swarm_id: SwarmRef.optional().describe('a swarm of the team that it joins'),
       works_for: MemberRef.optional().describe('the member who is told first if its answers are overdue'),
+      placement: z
+        .enum(['headless', 'tmux'])
+        .default('headless')
+        .describe('tmux: its own client in a window that one can watch and type in'),
     }),
     output: MemberDetail,
-    run: async (context, { team_id, handle, role, charter, labels, swarm_id, works_for, ...settings }) => {
+    run: async (context, { team_id, handle, role, charter, labels, swarm_id, works_for, placement, ...settings }) => {
       const { value: team } = await lookUpTeam(context.fleet, team_id)
+      if (placement === 'tmux') await requireTerminalFor(context.fleet, team, settings)
       const swarm = swarm_id ? (await lookUpSwarm(context.fleet, team, swarm_id)).value.id : undefined
       const boss = works_for ? (await lookUpMember(context.fleet, team, works_for)).value.id : undefined
-      const wanted = { handle, role, charter, labels, swarm_id: swarm, works_for: boss, settings: given(settings) }
+      const joining = { handle, role, charter, labels, swarm_id: swarm, works_for: boss, placement }
+      const wanted = { ...joining, settings: given(settings) }
       const { value } = await addMember(context.fleet, ask(context, 'add_member'), team.id, wanted)
+      if (placement === 'tmux' && !value.session_id)
+        await openTerminal(context.fleet, { ...ask(context, 'add_member'), key: undefined }, value.id)
       return memberDetail(context.fleet, value)
     },
   }),
@@ -291,6 +302,13 @@ export const teams = [
     },
   }),
 ]
+
+async function requireTerminalFor(fleet: Fleet, { project_id }: Team, settings: Partial<MissionSettings>) {
+  const { value: project } = await current(fleet, 'projects', project_id)
+  const agent = settings.agent ?? (await requireCodingAgent(fleet, project))
+  requireInTerminal(fleet, agent, settings, project)
+  await requireTmux(fleet)
+}
 
 async function teamView(fleet: Fleet, team: Team): Promise<z.infer<typeof TeamView>> {
   const [members, spent_usd] = await Promise.all([membersOf(fleet, team), spentBy(fleet, team)])

@@ -37,7 +37,7 @@ export function homePath(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 const FOLDERS = [
-  ...['', 'blobs', 'worktrees', 'repositories', 'warm', 'trash'],
+  ...['', 'blobs', 'worktrees', 'repositories', 'warm', 'trash', 'tmux'],
   ...['sessions', 'tasks', 'logs', 'checks', 'processes'],
 ]
 /** The page by which `fleet open` signs a browser in. */

@@ -6,8 +6,9 @@ import { detecting, exists } from '../detect.ts'
 import { commonEnding, rateLimited, refusedBy, short } from '../endings.ts'
 import { claudeDialogue } from './dialogue.ts'
 import { claudeRemote, openClaude } from './hands.ts'
-import { launchClaude } from './launch.ts'
+import { claudeInTerminal, launchClaude } from './launch.ts'
 import { readClaude } from './read.ts'
+import { judgeClaude } from './screen.ts'
 import { findSdk, launchClaudeSdk, NO_SDK, SDK_ADVICE } from './sdk.ts'
 
 const WHO = {
@@ -64,6 +65,10 @@ const throughCommandLine: Agent = {
   launch: launchClaude,
   interactive: openClaude,
   remote: claudeRemote,
+  inTerminal: {
+    ...{ launch: claudeInTerminal, judge: judgeClaude, leave: '/exit' },
+    ...({ command: '!', namesConversation: true } as const),
+  },
   read: readClaude,
   dialogue: claudeDialogue as Dialogue,
   outcome,

@@ -97,6 +97,28 @@ export function launchClaude(request: LaunchRequest): Launch {
   }
 }
 
+/** In a terminal it asks on its screen, and whoever looks answers there. */
+export function claudeInTerminal(asked: LaunchRequest): Pick<Launch, 'argv' | 'env' | 'files'> {
+  const request: LaunchRequest = { ...asked, approvals: 'ask' }
+  const rules = rulesFor(request)
+  const servers = serversOf(request)
+  const flags = [
+    '--permission-mode=default',
+    '--strict-mcp-config',
+    request.resumes ? `--resume=${uuidOf(request.resumes)}` : `--session-id=${uuidOf(request.conversation)}`,
+    ...(request.model ? [`--model=${request.model}`] : []),
+    ...(request.effort ? [`--effort=${request.effort}`] : []),
+    ...(request.systemPrompt ? [`--append-system-prompt-file=${request.directory}/system-prompt`] : []),
+    ...(servers.length ? [`--mcp-config=${request.directory}/mcp.json`] : []),
+    ...(rules.readsSettings ? [] : ['--setting-sources=']),
+    ...(rules.settings ? [`--settings=${JSON.stringify(rules.settings)}`] : []),
+    ...servers.map(([name]) => `--allowedTools=mcp__${name}`),
+    ...rules.denied.map(rule => `--disallowedTools=${rule}`),
+  ]
+  const { env, files } = launchClaude(request)
+  return { argv: ['claude', ...flags], env, files }
+}
+
 /**
  * The same rules as options of its SDK. Servers are passed by file here too, because the SDK would put their tokens
  * into arguments.

@@ -5,8 +5,17 @@ import { detecting, exists, printed, which } from '../detect.ts'
 import { commonEnding, rateLimited, refusedBy, short } from '../endings.ts'
 import { list, object, parseObject, string } from '../json.ts'
 import { codexDialogue } from './dialogue.ts'
-import { CODEX_MODELS, CODEX_PRESETS, codexEnvironment, launchCodex, openCodex } from './launch.ts'
+import {
+  CODEX_INSTRUCTIONS,
+  CODEX_MODELS,
+  CODEX_PRESETS,
+  codexEnvironment,
+  codexInTerminal,
+  launchCodex,
+  openCodex,
+} from './launch.ts'
 import { RATE_LIMITS, readCodex } from './read.ts'
+import { judgeCodex } from './screen.ts'
 
 const WHO = {
   title: 'Codex',
@@ -62,6 +71,13 @@ export const codex: Agent = {
   detect,
   launch: launchCodex,
   interactive: openCodex,
+  inTerminal: {
+    launch: codexInTerminal,
+    judge: judgeCodex,
+    leave: '/quit',
+    command: '!',
+    instructions: CODEX_INSTRUCTIONS,
+  },
   read: readCodex,
   dialogue: codexDialogue as Dialogue,
   outcome,

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import { NotAllowed } from '../../domain/errors.ts'
+import { OWN_SERVER } from '../../domain/records/mcp-server.ts'
 import type { ToolPreset } from '../../domain/records/project.ts'
 import type { Agent, Launch, LaunchRequest, Opening, Program } from '../contract.ts'
 import { pick } from '../environment.ts'
@@ -11,6 +12,7 @@ import {
   type HttpServer,
   isHttp,
   type McpServer,
+  referencesIn,
   type StdioServer,
   serversOf,
 } from '../mcp-servers.ts'
@@ -190,3 +192,48 @@ export const openCodex = ({ conversation, model, preset }: Opening): Program => 
   ],
   env: {},
 })
+
+/** The file with the instructions of a member: the client takes them by argument only, where others could read them. */
+export const CODEX_INSTRUCTIONS = 'instructions.md'
+
+/** In a terminal it asks on its screen. Its sandbox is as wide as the preset, and never open. */
+export function codexInTerminal(request: LaunchRequest): Pick<Launch, 'argv' | 'env' | 'files'> {
+  refuse(request)
+  refuseSecrets(request)
+  const { preset, model, effort, resumes, systemPrompt, environment } = request
+  const isNarrow = isRestricting(PRESETS[preset])
+  const settings = {
+    ...SETTINGS,
+    'features.hooks': !isNarrow,
+    ...(effort && { model_reasoning_effort: effort }),
+    mcp_servers: serversFor(request),
+  }
+  return {
+    argv: [
+      ...(resumes ? (['codex', 'resume'] as const) : (['codex'] as const)),
+      '--ask-for-approval=on-request',
+      `--sandbox=${isNarrow ? 'read-only' : 'workspace-write'}`,
+      ...(model ? [`--model=${nameOf(model)}`] : []),
+      ...Object.entries(settings).map(([key, value]) => `--config=${key}=${inToml(value as Json)}`),
+      ...(resumes ? ['--', resumes] : []),
+    ],
+    env: codexEnvironment(environment),
+    files: systemPrompt ? { [CODEX_INSTRUCTIONS]: systemPrompt } : {},
+  }
+}
+
+/** Arguments can be read by others, so no server of the project with a secret is passed on. */
+function refuseSecrets(request: LaunchRequest): void {
+  const named = serversOf(request).find(([name, server]) => name !== OWN_SERVER && referencesIn({ server }).length)
+  if (!named) return
+  throw new NotAllowed(`The MCP server ${named[0]} takes a secret, which Codex in a terminal would show to others.`, {
+    try: 'Let this member run headless, or disable that server for the project.',
+  })
+}
+
+function inToml(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(inToml).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const fields = Object.entries(value).map(([key, each]) => `${JSON.stringify(key)} = ${inToml(each)}`)
+  return `{ ${fields.join(', ')} }`
+}

@@ -4,8 +4,9 @@ import type { Agent, Digest, Ending, Exit } from '../contract.ts'
 import { detecting, exists, printed, which } from '../detect.ts'
 import { commonEnding, rateLimited, refusedBy, short } from '../endings.ts'
 import { opencodeWindow } from './config.ts'
-import { launchOpencode, opencodeEnvironment, openOpencode } from './launch.ts'
+import { launchOpencode, opencodeEnvironment, opencodeInTerminal, openOpencode } from './launch.ts'
 import { readOpencode } from './read.ts'
+import { judgeOpencode } from './screen.ts'
 
 const WHO = {
   title: 'OpenCode',
@@ -63,6 +64,7 @@ export const opencode: Agent = {
   detect,
   launch: launchOpencode,
   interactive: openOpencode,
+  inTerminal: { launch: opencodeInTerminal, judge: judgeOpencode, leave: '/exit', command: '!' },
   read: readOpencode,
   outcome,
 }

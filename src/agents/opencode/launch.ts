@@ -91,6 +91,23 @@ export function launchOpencode(request: LaunchRequest): Launch {
   }
 }
 
+/** In a terminal it asks on its screen about what the person's own settings do not decide. */
+export function opencodeInTerminal(request: LaunchRequest): Pick<Launch, 'argv' | 'env' | 'files'> {
+  const { argv: _, env, files } = launchOpencode({ ...request, approvals: 'deny', forks: false, images: [] })
+  const { model, resumes, preset, allowedTools } = request
+  const isHeld = preset !== 'full' || allowedTools !== null
+  return {
+    argv: [
+      'opencode',
+      ...(resumes ? [`--session=${resumes}`] : []),
+      ...(model ? [`--model=${model}`] : []),
+      ...(isHeld ? [`--agent=${AGENT}`] : []),
+    ],
+    env,
+    files: { ...(files[INSTRUCTIONS] && { [INSTRUCTIONS]: files[INSTRUCTIONS] }) },
+  }
+}
+
 /** In a person's terminal the client asks the person itself, so the preset is not passed on. */
 export const openOpencode = ({ conversation, model }: Opening): Program => ({
   argv: ['opencode', `--session=${conversation}`, ...(model ? [`--model=${model}`] : [])],

@@ -48,10 +48,14 @@ export function addMail(program: Command): void {
     sent(cli, await cli.ask<Message>('reply_mail', input))
   })
   const read = mail.command('read').description('read your mail; from then on it counts as read')
-  read.option('--all', 'everything, newest first').option('--keep-unread', 'only look')
+  read
+    .option('--all', 'everything, newest first')
+    .option('--keep-unread', 'only look')
+    .option('--wait <seconds>', 'wait for mail if there is none: at most 25')
   does(addFields(read, [TEAM]), async (cli, _, options) => {
     const filter = options.all ? 'all' : 'unread'
-    const input = { ...inputFrom([TEAM], options), filter, mark_read: options.keepUnread !== true }
+    const waiting = options.wait === undefined ? {} : { wait_seconds: Number(options.wait) }
+    const input = { ...inputFrom([TEAM], options), filter, mark_read: options.keepUnread !== true, ...waiting }
     showAll(cli, await cli.ask<Answer<'read_mail'>>('read_mail', input), 'You have no mail.')
   })
   const list = mail.command('list').alias('ls').description('list the mail of a team, newest first')

@@ -6,6 +6,7 @@ import type { teams } from '../../operations/teams.ts'
 import { addFields, type Cli, does, type Field, inputFrom, textFrom } from '../command.ts'
 import { projectHere, projectRef } from '../project-here.ts'
 import { inStatusColour } from '../show.ts'
+import { addJoining } from './team-joining.ts'
 import { addReservations } from './team-reservations.ts'
 import { addSpawns } from './team-spawns.ts'
 import { addTeamTasks } from './team-tasks.ts'
@@ -98,6 +99,7 @@ export function addTeam(program: Command): void {
     cli.terminal.tell(answer, () => cli.terminal.print(`The team ${name} is deleted.`))
   })
   addMembers(team)
+  addJoining(team)
   addReservations(team)
   addTeamTasks(team)
   addSpawns(team)
@@ -110,9 +112,11 @@ function addMembers(team: Command): void {
     .argument(...TEAM)
     .argument('<name>', 'its name in the team: letters, digits, - and _')
     .option('--charter <text>', 'its standing instructions; - reads stdin, @file reads a file')
+    .option('--tmux', 'its own client in a window of tmux, which you can watch and type in')
   does(addFields(add, MEMBER_FIELDS), async (cli, [name, handle], options) => {
     const charter = options.charter === undefined ? '' : await textFrom(cli, String(options.charter))
-    const input = { ...inputFrom(MEMBER_FIELDS, options), team_id: name, handle, charter }
+    const placement = options.tmux ? { placement: 'tmux' } : {}
+    const input = { ...inputFrom(MEMBER_FIELDS, options), ...placement, team_id: name, handle, charter }
     const answer = await cli.ask<Answer<'add_member'>>('add_member', input)
     cli.terminal.tell(answer, () => {
       cli.terminal.print(`${answer.handle} is a ${answer.role} of ${name}.`)

@@ -118,6 +118,7 @@ export const EVENT_KINDS = [
   'member_changed',
   'member_dismissed',
   'member_held',
+  'member_terminal',
   'swarm_created',
   'swarm_killed',
   'swarm_ended',

@@ -70,6 +70,8 @@ export const SESSION_REASONS = [
   'takeover',
   'children',
   'mail',
+  'terminal',
+  'outside',
 ] as const
 export const SessionReason = z.enum(SESSION_REASONS)
 export type SessionReason = z.infer<typeof SessionReason>
@@ -175,6 +177,13 @@ export const Session = z.object({
   ended_at: Timestamp.nullable().default(null),
 })
 export type Session = z.infer<typeof Session>
+
+/** A person is beside it, in a terminal: nothing here starts, reads or stops a client for it. */
+export const isInTerminal = ({ reason }: Pick<Session, 'reason'>): boolean =>
+  reason === 'takeover' || isOfMember({ reason })
+
+/** It stands for a member in a terminal, and lasts as long as that. */
+export const isOfMember = ({ reason }: Pick<Session, 'reason'>): boolean => reason === 'terminal' || reason === 'outside'
 
 /** The conversation, even if its client never resumed it. The copy for a fork exists only once the client made it. */
 export const conversationOf = ({ conversation, resumes, reason }: Session): string | null =>

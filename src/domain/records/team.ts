@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { Id, Timestamp } from '../ids.ts'
+import { SCREEN_STATES } from '../rules/screen.ts'
 import { MAX_REASON_CHARS, StoredText } from '../text.ts'
 
 /** The name of a team, or of a member in its team. It can be written after an @ and in an address. */
@@ -47,6 +48,25 @@ export const Team = z.object({
 })
 export type Team = z.infer<typeof Team>
 
+/** Where an agent runs. tmux: its client in a window that one can watch; outside: a session that a person started. */
+export const PLACEMENTS = ['headless', 'tmux', 'outside'] as const
+
+const Process = z.object({ pid: z.number().int(), started: z.string(), boot: z.string() })
+
+/** The terminal of a member, as it was seen last. */
+export const MemberTerminal = z.object({
+  session_id: Id.describe('the session that it belongs to'),
+  pane: z
+    .object({ server: Process, pane: z.string(), process: Process })
+    .nullable()
+    .describe('its window in tmux, which nothing else can be mistaken for; empty: it is not open'),
+  state: z.enum([...SCREEN_STATES, 'opening', 'ended']),
+  since: Timestamp.describe('since when it is in this state'),
+  text: z.string().max(MAX_REASON_CHARS).nullable().default(null).describe('why nothing is typed into it'),
+  asked: z.boolean().default(false).describe('people were told that this state needs them'),
+})
+export type MemberTerminal = z.infer<typeof MemberTerminal>
+
 /** An agent or a person in a team. An idle agent is no process: mail starts a session that continues its conversation. */
 export const Member = z.object({
   id: Id,
@@ -82,6 +102,9 @@ export const Member = z.object({
     .describe('why mail does not wake it now'),
   created_at: Timestamp,
   updated_at: Timestamp,
+  placement: z.enum(PLACEMENTS).default('headless').describe('where it runs'),
+  terminal: MemberTerminal.nullable().default(null),
+  joined_until: Timestamp.nullable().default(null).describe('outside: until when its token is valid'),
   dismissed_at: Timestamp.nullable().default(null),
 })
 export type Member = z.infer<typeof Member>

@@ -372,6 +372,13 @@ export const idle = (mission: Mission, by: By): Step =>
     { cause: FOR_MAIL.text },
   )
 
+/** Its member is in a terminal as long as this session lasts. */
+export function inTerminal(mission: Mission, session: Session, by: By): Step {
+  requireStatus(mission, ['waiting', 'needs_input', 'failed'])
+  requireNotTaken(mission)
+  return started({ ...mission, status: 'queued' }, session, by)
+}
+
 /** Mail has come for its member. */
 export function woken(mission: Mission, by: By): Step {
   if (!waitsForMail(mission)) throw new WrongState('Mission', mission.id, mission.status, ['waiting'])

@@ -1,6 +1,6 @@
 import type { Mission } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
-import type { Session } from '../../domain/records/session.ts'
+import { isInTerminal, type Session } from '../../domain/records/session.ts'
 import type { DiskShare } from '../../domain/rules/disk.ts'
 import type { FullSlot, Reason } from '../../domain/rules/waiting.ts'
 import { diskShareOf } from '../disk/limits.ts'
@@ -48,8 +48,8 @@ export function circumstancesOf(fleet: Fleet): Circumstances {
       }),
     session: async mission => (await live()).find(({ mission_id }) => mission_id === mission),
     async full(agent, project) {
-      // A person at their own terminal takes no slot.
-      const atWork = (await live()).filter(session => session.reason !== 'takeover')
+      // What is in a terminal takes no slot.
+      const atWork = (await live()).filter(session => !isInTerminal(session))
       return (
         fullSlot(fleet, atWork, agent, project) ?? (once('disk', () => diskIsFull(fleet)) ? ('disk' as const) : null)
       )

@@ -17,7 +17,9 @@ import { defaultsOf } from './capacity.ts'
 /**
  * These continue in the worktree and on the branch of the session before, and in its conversation while that has room.
  */
-export const CONTINUES: readonly SessionReason[] = ['resume', 'conflict', 'hand_over', 'takeover', 'children', 'mail']
+export const CONTINUES: readonly SessionReason[] = [
+  ...(['resume', 'conflict', 'hand_over', 'takeover', 'children', 'mail', 'terminal'] as const),
+]
 
 type WorktreeFields = Pick<Session, 'worktree' | 'branch' | 'branch_from' | 'start_commit' | 'base_tip' | 'guard_mark'>
 

@@ -12,6 +12,7 @@ import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { keepTold } from '../missions/images.ts'
 import { requireLooking } from '../missions/requirements.ts'
 import { all, current, put } from '../records.ts'
+import { requireNoTerminal } from '../teams/sessions.ts'
 import { heardAsMail } from '../teams/sessions.ts'
 
 export interface Said {
@@ -76,6 +77,7 @@ async function listening(fleet: Fleet, sessionId: string | null, missionId: stri
     throw new NotAllowed(`No agent is at work on mission ${missionId}.`, resume)
   if (session.value.reason === 'takeover')
     throw new NotAllowed(`A person has taken mission ${missionId} over: say it to them.`)
+  requireNoTerminal(session.value)
   const { title, can } = fleet.agents.ofSession(session.value.agent)
   if (can.liveMessages === 'no') throw new NotAllowed(`${title} cannot receive messages while it works.`, resume)
   return session

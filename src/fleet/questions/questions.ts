@@ -15,6 +15,7 @@ import { type Ask, by, oncePerKey } from '../commands.ts'
 import { type Fleet, retryOnConflict, retryUntilKnown } from '../fleet.ts'
 import { asTheyAre, current, derivedId, inOrder, put } from '../records.ts'
 import { coveredBy, newRule, ruleFor } from './approvals.ts'
+import { requireNoTerminal } from '../teams/sessions.ts'
 import { messageTo } from './messages.ts'
 
 type AgentRequest = Extract<AgentEvent, { type: 'permission' | 'question' }>
@@ -138,6 +139,7 @@ async function interruptible(fleet: Fleet, { id, session_id, asking }: Mission):
     throw new NotAllowed(`No agent is at work on mission ${id}.`, { try: `fleet mission resume ${id} --message "…"` })
   if (session.value.reason === 'takeover')
     throw new NotAllowed(`A person has taken over mission ${id}, so only they can interrupt it.`)
+  requireNoTerminal(session.value)
   const { title, can } = fleet.agents.ofSession(session.value.agent)
   if (!can.interrupt)
     throw new NotAllowed(`${title} cannot be interrupted without ending its session.`, {

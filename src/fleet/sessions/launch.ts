@@ -268,7 +268,7 @@ async function handOver(fleet: Fleet, mission: Mission): Promise<HandOver[]> {
   return report ? [{ mission, report }] : []
 }
 
-async function environmentFor(
+export async function environmentFor(
   fleet: Fleet,
   session: Session,
   mission: Mission,

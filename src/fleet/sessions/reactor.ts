@@ -1,5 +1,5 @@
 import type { Event } from '../../domain/records/event.ts'
-import type { Session } from '../../domain/records/session.ts'
+import { isInTerminal, type Session } from '../../domain/records/session.ts'
 import type { Seen } from '../../runner/processes.ts'
 import type { Fleet } from '../fleet.ts'
 import { type Desk, idIn, isOf, type Reactor, type Ref, refTo } from '../reactor.ts'
@@ -90,10 +90,10 @@ export class Sessions implements Reactor {
     for (const session of this.live.values()) session.release()
   }
 
-  /** Takes up a session of this host that nothing runs. A take-over runs in the person's terminal. */
+  /** Takes up a session of this host that nothing runs. What is in a terminal is not run here. */
   async #takeUp(id: string): Promise<void> {
     const session = (await this.#fleet.store.get('sessions', id))?.value
-    if (!session || session.status === 'ended' || session.reason === 'takeover') return
+    if (!session || session.status === 'ended' || isInTerminal(session)) return
     const running = this.live.get(id)
     if (running) running.heed(session)
     else if (isHere(this.#fleet, session)) this.begin(session)

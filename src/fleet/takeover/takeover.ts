@@ -16,6 +16,7 @@ import { repositoryOf } from '../projects/repositories.ts'
 import { current } from '../records.ts'
 import { markOf } from '../sessions/environment.ts'
 import { isHere } from '../sessions/record.ts'
+import { requireNoTerminal } from '../teams/sessions.ts'
 
 type Terminal = TakenOver['terminal']
 
@@ -37,6 +38,7 @@ async function requireConversation(fleet: Fleet, mission: Mission): Promise<void
   const { value: session } = await current(fleet, 'sessions', mission.session_id!)
   const { title, interactive } = fleet.agents.ofSession(session.agent)
   const instead = { try: `fleet mission resume ${mission.id} --message "…"; its work is in ${session.worktree}` }
+  requireNoTerminal(session)
   if (!interactive) throw new NotAllowed(`${title} has no conversation that a person could continue.`, instead)
   if (session.status === 'ended' && !conversationOf(session))
     throw new NotAllowed(`The last session of mission ${mission.id} left no conversation to continue.`, instead)

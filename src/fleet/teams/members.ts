@@ -28,6 +28,7 @@ export interface NewMember {
   /** The id of the member it works for. */
   works_for?: string
   settings: Partial<MissionSettings>
+  placement?: Member['placement']
   /** How many agents stand between it and a person who added one. */
   depth?: number
 }
@@ -57,7 +58,9 @@ export async function readyToAdd(
   wanted: NewMember,
 ): Promise<(team: Pick<Team, 'id'>, when: life.By) => Made> {
   const script = isScript(fleet, ask, wanted.settings.agent)
-  const agent = wanted.settings.agent ?? (await requireCodingAgent(fleet, project))
+  // What a person started themselves is no agent that the fleet could start.
+  const isOutside = wanted.placement === 'outside'
+  const agent = isOutside ? null : (wanted.settings.agent ?? (await requireCodingAgent(fleet, project)))
   const settings = MissionSettings.parse({
     ...wanted.settings,
     agent,
@@ -65,7 +68,7 @@ export async function readyToAdd(
     landing: 'never',
     max_retries: RESTARTS,
   })
-  requireHeld(fleet, settings, project)
+  if (!isOutside) requireHeld(fleet, settings, project)
   const charter = script ? wanted.charter : charterInWords(wanted, team, wanted.charter)
   if (script && !charter.trim())
     throw new InvalidInput('charter', `is missing: ${agent} runs it as a script for each wake`)
@@ -81,6 +84,7 @@ export async function readyToAdd(
     const member = Member.parse({
       ...{ id, team_id, handle: wanted.handle, role: wanted.role, labels: wanted.labels, depth: wanted.depth },
       ...{ swarm_id: wanted.swarm_id ?? null, works_for: wanted.works_for ?? null, mission_id: mission.id, ...shared },
+      placement: wanted.placement,
     })
     return { member, mission }
   }

@@ -72,8 +72,8 @@ export class Teams implements Reactor {
       await returnTasks(this.#fleet, member.id)
       return this.#bounce(member)
     }
-    // A person reads their inbox.
-    if (!member.mission_id) return
+    // A person reads their inbox, and what is in a terminal is told there: see `terminals`.
+    if (!member.mission_id || member.placement !== 'headless') return
     const { items: queued } = await this.#fleet.store.find('deliveries', {
       ...{ index: 'queued', equals: [member.id], limit: PAGE },
     })

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { NotAllowed, Unfit } from '../../domain/errors.ts'
 import type { Mission } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
-import type { Session } from '../../domain/records/session.ts'
+import { isInTerminal, isOfMember, type Session } from '../../domain/records/session.ts'
 import type { Message } from '../../domain/records/talk.ts'
 import type { Member } from '../../domain/records/team.ts'
 import { heard } from '../../domain/rules/mail.ts'
@@ -28,6 +28,8 @@ export async function memberHold(fleet: Fleet, mission: Mission): Promise<Reason
   const { value } = await current(fleet, 'members', id)
   const { value: team } = await current(fleet, 'teams', value.team_id)
   if (value.dismissed_at) return { kind: 'member', text: `${value.handle} was dismissed` }
+  if (value.placement !== 'headless')
+    return { kind: 'member', text: `${value.handle} works in a terminal of its own, where the fleet starts nothing` }
   if (team.paused) return { kind: 'paused', text: `the team ${team.name} is paused` }
   if (value.paused) return { kind: 'paused', text: `${value.handle} is paused` }
   const live = await liveOf(fleet, value)
@@ -44,6 +46,14 @@ const begunBy = async (fleet: Fleet, id: string): Promise<Mission | undefined> =
 export async function liveOf(fleet: Fleet, { session_id }: Member): Promise<Session | undefined> {
   const session = session_id ? (await fleet.store.get('sessions', session_id))?.value : undefined
   return session?.status === 'ended' ? undefined : session
+}
+
+/** What concerns a client that the fleet runs is refused for one in a terminal. */
+export function requireNoTerminal(session: Session): void {
+  if (session.status === 'ended' || !isOfMember(session)) return
+  throw new NotAllowed('It is a member of a team in a terminal of its own.', {
+    try: 'Write to it with fleet mail send, or look at it with fleet member attach.',
+  })
 }
 
 /** The newest session of a member: its conversation goes on from there, in its place. */
@@ -117,5 +127,5 @@ export async function heardAsMail(fleet: Fleet, { delivery_id }: Message, now: s
 
 /** Whether it can be told something before its turn is over. */
 export function takesMessages(fleet: Fleet, { status, agent, reason }: Session): boolean {
-  return status === 'running' && reason !== 'takeover' && fleet.agents.ofSession(agent).can.liveMessages !== 'no'
+  return status === 'running' && !isInTerminal({ reason }) && fleet.agents.ofSession(agent).can.liveMessages !== 'no'
 }

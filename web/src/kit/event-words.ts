@@ -147,6 +147,7 @@ const WORDS: Record<Kind, Words | Deed> = {
   member_changed: did(data => named('Changed a member', data.handle)),
   member_dismissed: did(data => named('Dismissed a member', data.handle)),
   member_held: data => `Mail does not wake ${text(data.handle)}: ${text(data.text)}`,
+  member_terminal: data => `The terminal of ${text(data.handle)}: ${text(data.state)}`,
   swarm_created: did(data => named('Created a swarm', data.name)),
   swarm_killed: did(data => named('Killed a swarm', data.name)),
   swarm_ended: data => named('The members of a swarm were dismissed', data.name),

@@ -20,6 +20,8 @@ const REASONS: Record<Session['reason'], string> = {
   takeover: 'Taken over by you',
   children: 'Continued with the reports of its sub-missions',
   mail: 'Woken by mail',
+  terminal: 'In a terminal',
+  outside: 'In a terminal of yours',
 }
 export function Sessions({ mission }: { mission: Detail }) {
   if (mission.sessions.length === 0)
