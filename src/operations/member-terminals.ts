@@ -174,7 +174,13 @@ export const memberTerminals = [
       role: MemberRole.default('worker'),
       hours: z.number().min(0.01).max(MOST_HOURS).default(24).describe('how long its token is valid'),
     }),
-    output: z.object({ member: z.string(), handle: z.string(), token: z.string(), url: z.string(), until: Timestamp.nullable() }),
+    output: z.object({
+      member: z.string(),
+      handle: z.string(),
+      token: z.string(),
+      url: z.string(),
+      until: Timestamp.nullable(),
+    }),
     run: async (context, { team_id, handle, role, hours }) => {
       if (!isPerson(context.caller)) throw new Forbidden('Only a person takes a session into a team.')
       const { fleet } = context

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { InvalidInput } from '../domain/errors.ts'
 import { Id, Timestamp } from '../domain/ids.ts'
-import { type Mission, MissionSettings } from '../domain/records/mission.ts'
+import type { Mission, MissionSettings } from '../domain/records/mission.ts'
 import { Handle, Member, MemberRole, Team } from '../domain/records/team.ts'
 import { MAX_TEAM_FILE_CHARS, memberFields, TeamFile } from '../domain/records/team-file.ts'
 import { MEMBER_STATES, stateOf } from '../domain/rules/member-state.ts'

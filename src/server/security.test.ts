@@ -132,8 +132,7 @@ describe('on every operation', () => {
       const { method, path } = routeOf(operation)
       await running.ask(
         method,
-        path.replace(/:(\w+)/g, (_, field: keyof typeof own) => own[field]) +
-          (ASKED[operation.name] ?? ''),
+        path.replace(/:(\w+)/g, (_, field: keyof typeof own) => own[field]) + (ASKED[operation.name] ?? ''),
         { token },
       )
     }

@@ -38,9 +38,7 @@ set -g mouse on
 set -g status-right ""
 `
 
-const FACTS = [
-  ...['pid', 'pane_id', 'pane_pid', 'pane_dead', 'cursor_x', 'cursor_y', 'pane_in_mode'],
-] as const
+const FACTS = [...['pid', 'pane_id', 'pane_pid', 'pane_dead', 'cursor_x', 'cursor_y', 'pane_in_mode']] as const
 
 /** A tmux server of the fleet's own, with a socket that only its user can open. */
 export class Tmux {

@@ -28,7 +28,9 @@ export function addJoining(team: Command): void {
       cli.terminal.print(`export FLEET_TOKEN='${answer.token}'`)
       if (options.export) return
       cli.terminal.note(`${answer.handle} is in the team until ${answer.until}. These lines belong into its terminal.`)
-      cli.terminal.note(`Its MCP server: ${url}${AGENT_MCP}?tools=inside,teams with the header Authorization: Bearer $FLEET_TOKEN`)
+      cli.terminal.note(
+        `Its MCP server: ${url}${AGENT_MCP}?tools=inside,teams with the header Authorization: Bearer $FLEET_TOKEN`,
+      )
     })
   })
   const leave = team

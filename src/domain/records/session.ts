@@ -183,7 +183,8 @@ export const isInTerminal = ({ reason }: Pick<Session, 'reason'>): boolean =>
   reason === 'takeover' || isOfMember({ reason })
 
 /** It stands for a member in a terminal, and lasts as long as that. */
-export const isOfMember = ({ reason }: Pick<Session, 'reason'>): boolean => reason === 'terminal' || reason === 'outside'
+export const isOfMember = ({ reason }: Pick<Session, 'reason'>): boolean =>
+  reason === 'terminal' || reason === 'outside'
 
 /** The conversation, even if its client never resumed it. The copy for a fork exists only once the client made it. */
 export const conversationOf = ({ conversation, resumes, reason }: Session): string | null =>

@@ -27,7 +27,9 @@ export function noticeOf({ mail, body, more, tools }: Notice): string {
   const text = typeable(body)
   const isLong = text.length > MOST_CHARS
   const said = JSON.stringify(isLong ? `${text.slice(0, MOST_CHARS)}…` : text)
-  const how = tools ? 'mail_reply answers it, mail_ack acknowledges it' : 'fleet mail reply and fleet mail ack answer it'
+  const how = tools
+    ? 'mail_reply answers it, mail_ack acknowledges it'
+    : 'fleet mail reply and fleet mail ack answer it'
   const rest = isLong || more ? ` ${tools ? 'mail_read' : 'fleet mail read'} shows ${restOf(isLong, more)}.` : ''
   return `You have mail: message ${id} from ${from.handle}, ${from.role}${WANTED[needs]}${subject && `, about ${JSON.stringify(subject)}`}: ${said} (${how}).${rest}`
 }

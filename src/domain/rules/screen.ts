@@ -21,8 +21,10 @@ export const WHY_NOT: Readonly<Record<Exclude<ScreenState, 'idle'>, string>> = {
   unknown: 'What its terminal shows is not understood, so nothing is typed there.',
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these begin what a terminal is told.
-const SEQUENCE = /\x1b\[([0-9;:]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|[\x0e\x0f]/g
+// biome-ignore-start lint/suspicious/noControlCharactersInRegex: these begin what a terminal is told.
+const SEQUENCE =
+  /\x1b\[([0-9;:]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|[\x0e\x0f]/g
+// biome-ignore-end lint/suspicious/noControlCharactersInRegex: see above
 
 /** Lines as `tmux capture-pane -e` prints them, with and without what is faint. */
 export function linesOf(captured: string): Pick<Screen, 'lines' | 'bright'> {
@@ -79,9 +81,4 @@ export const shows = ({ lines }: Pick<Screen, 'lines'>, text: string): boolean =
 const NOT_TEXT = /[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu
 
 /** Text for a terminal: one line, without control characters, escape sequences and invisible characters. */
-export const typeable = (text: string): string =>
-  text
-    .toWellFormed()
-    .replace(NOT_TEXT, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
+export const typeable = (text: string): string => text.toWellFormed().replace(NOT_TEXT, ' ').replace(/\s+/g, ' ').trim()

@@ -12,8 +12,7 @@ import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { keepTold } from '../missions/images.ts'
 import { requireLooking } from '../missions/requirements.ts'
 import { all, current, put } from '../records.ts'
-import { requireNoTerminal } from '../teams/sessions.ts'
-import { heardAsMail } from '../teams/sessions.ts'
+import { heardAsMail, requireNoTerminal } from '../teams/sessions.ts'
 
 export interface Said {
   message: Message

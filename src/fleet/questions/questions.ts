@@ -14,8 +14,8 @@ import type { Change, Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import { type Fleet, retryOnConflict, retryUntilKnown } from '../fleet.ts'
 import { asTheyAre, current, derivedId, inOrder, put } from '../records.ts'
-import { coveredBy, newRule, ruleFor } from './approvals.ts'
 import { requireNoTerminal } from '../teams/sessions.ts'
+import { coveredBy, newRule, ruleFor } from './approvals.ts'
 import { messageTo } from './messages.ts'
 
 type AgentRequest = Extract<AgentEvent, { type: 'permission' | 'question' }>

@@ -53,7 +53,8 @@ export async function answered(fleet: Fleet, memberId: string, input: { keys?: r
   })
 }
 
-const changed = () => new NotAllowed('Its terminal changed at this moment, so nothing was typed.', { try: 'Look again.' })
+const changed = () =>
+  new NotAllowed('Its terminal changed at this moment, so nothing was typed.', { try: 'Look again.' })
 
 /** Runs a command in an idle client, as a person could with its `!`. */
 export async function executed(fleet: Fleet, memberId: string, command: string): Promise<void> {
@@ -77,7 +78,9 @@ export async function nudged(fleet: Fleet, memberId: string, words: string | und
       throw new NotAllowed(`${opened.member.handle} has no mail that it should be reminded of.`)
     const tools = opened.agent.can.mcp !== 'no'
     const mail = `You have ${items.length} ${items.length === 1 ? 'message' : 'messages'} without an answer.`
-    const line = said ? `A reminder: ${JSON.stringify(said)}.` : `${mail} ${tools ? 'mail_read' : 'fleet mail read'} shows them.`
+    const line = said
+      ? `A reminder: ${JSON.stringify(said)}.`
+      : `${mail} ${tools ? 'mail_read' : 'fleet mail read'} shows them.`
     const problem = await typeLine(typingIn(fleet, opened), line)
     if (problem) throw new NotAllowed(problem)
     return line
@@ -110,7 +113,11 @@ export async function attachment(fleet: Fleet, memberId: string): Promise<string
  * Asks a client to end and waits. With `force` its whole tree is ended instead. Returns whether it has ended, and what
  * it shows last.
  */
-export async function left(fleet: Fleet, memberId: string, force: boolean): Promise<{ ended: boolean; lines: string[] }> {
+export async function left(
+  fleet: Fleet,
+  memberId: string,
+  force: boolean,
+): Promise<{ ended: boolean; lines: string[] }> {
   return terminalTurns.take(memberId, async () => {
     const opened = await openedOf(fleet, memberId)
     const tmux = tmuxOf(fleet)
@@ -127,7 +134,8 @@ export async function left(fleet: Fleet, memberId: string, force: boolean): Prom
     }
     if (!(await isOver())) await typeLine(typing, opened.agent.inTerminal!.leave)
     const end = performance.now() + LEAVES_MS
-    for (; performance.now() < end; await pause(LOOK_MS)) if (await isOver()) return { ended: true, lines: await show() }
+    for (; performance.now() < end; await pause(LOOK_MS))
+      if (await isOver()) return { ended: true, lines: await show() }
     return { ended: false, lines: await show() }
   })
 }

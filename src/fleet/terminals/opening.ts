@@ -32,7 +32,12 @@ import { startScript } from './start-script.ts'
 const START = 'start'
 
 /** Refuses what a client in a terminal cannot be held to. */
-export function requireInTerminal(fleet: Fleet, name: string, settings: Partial<MissionSettings>, project: Project): void {
+export function requireInTerminal(
+  fleet: Fleet,
+  name: string,
+  settings: Partial<MissionSettings>,
+  project: Project,
+): void {
   const agent = fleet.agents.named(name)
   if (!agent.inTerminal)
     throw new NotAllowed(`${agent.title} cannot be a member in tmux: the fleet does not know its screen.`, {

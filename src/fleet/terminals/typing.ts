@@ -14,7 +14,10 @@ interface Typing {
   judge: InTerminal['judge']
 }
 
-export type Seen = { gone: string } | { over: true; screen: Screen } | { over: false; screen: Screen; state: ScreenState }
+export type Seen =
+  | { gone: string }
+  | { over: true; screen: Screen }
+  | { over: false; screen: Screen; state: ScreenState }
 
 export async function see({ tmux, pane, judge }: Typing): Promise<Seen> {
   const found = await tmux.look(pane)
@@ -35,7 +38,11 @@ export async function seeSettled(typing: Typing): Promise<Seen> {
 }
 
 /** Types a line into an idle client. Undefined: it was typed and sent; otherwise why it was not. */
-export async function typeLine(typing: Typing, line: string, { first }: { first?: '!' } = {}): Promise<string | undefined> {
+export async function typeLine(
+  typing: Typing,
+  line: string,
+  { first }: { first?: '!' } = {},
+): Promise<string | undefined> {
   const { tmux, pane } = typing
   let seen = await seeSettled(typing)
   const why = whyNot(seen)
