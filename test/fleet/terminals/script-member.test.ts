@@ -3,16 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { eventually } from '../../kit/fleet.ts'
 import { aScene } from '../../kit/scene.ts'
 import { aTeam } from '../../kit/team.ts'
-
-const hasTmux = (() => {
-  try {
-    execFileSync('tmux', ['-V'])
-    return true
-  } catch {
-    return false
-  }
-})()
-if (!hasTmux) console.warn('Skipped: tmux is not installed.')
+import { tmuxIn } from '../../kit/tmux.ts'
 
 /** A script that answers what it is told, line by line. */
 const ECHO = `printf '> '
@@ -33,7 +24,7 @@ interface Shown {
   lines: string[]
 }
 
-describe.skipIf(!hasTmux)('a script as a member in tmux', () => {
+describe.skipIf(!tmuxIn)('a script as a member in tmux', () => {
   async function aCrew(charter = ECHO) {
     const s = await aScene({ env: { FLEET_TERMINAL_PATIENCE: '1' } })
     const crew = await aTeam(s, [])
@@ -44,16 +35,9 @@ describe.skipIf(!hasTmux)('a script as a member in tmux', () => {
     const state = async () => (await crew.member('ada')).state
     const delivery = async (id: string) => (await crew.mail(id)).deliveries[0]!
     const input = (wanted: object) => s.fleet.call<{ state: string }>('send_member_input', { ...of, ...wanted })
-    const tmux = (...args: string[]) =>
-      execFileSync('tmux', ['-S', `${s.fleet.fleet.home.path}/tmux/socket`, ...args], { encoding: 'utf8' }).trim()
+    const { run: tmux, end } = tmuxIn!(s.fleet.fleet.home.path)
     // The window outlives the server.
-    onTestFinished(() => {
-      try {
-        tmux('kill-server')
-      } catch {
-        // It was ended by the test.
-      }
-    })
+    onTestFinished(end)
     await eventually('it is idle', async () => (await state()) === 'idle')
     return { ...s, crew, of, shown, screen, state, delivery, input, tmux }
   }
@@ -75,18 +59,22 @@ describe.skipIf(!hasTmux)('a script as a member in tmux', () => {
   })
 
   test('nothing is typed into a question, a half-typed line or a screen nobody understands, and the sender learns why', async () => {
-    const { fleet, crew, input, shown, delivery, screen, tmux } = await aCrew()
+    const { fleet, crew, of, input, shown, delivery, screen, tmux } = await aCrew()
     await input({ text: 'ask' })
     await eventually('a question', async () => (await shown()).state === 'prompt')
     const { id } = await crew.send('ada', 'Hello.', { wake: true })
     await eventually('why', async () => (await delivery(id)).reason?.includes('only a person answers') === true)
     expect((await crew.member('ada')).state).toBe('needs_input')
     expect(await screen()).not.toContain('You have mail')
-    await expect(fleet.call('nudge_member', { team_id: crew.team.id, member: 'ada' })).rejects.toThrow(/only a person/)
+    await expect(fleet.call('nudge_member', of)).rejects.toThrow(/only a person/)
 
-    // Somebody types at the terminal itself.
-    tmux('send-keys', 'n', 'Enter', 'half a li')
+    // Somebody types at the terminal itself. Paused, so that the message is not typed as soon as the script is idle.
+    await fleet.call('change_member', { ...of, paused: true })
+    tmux('send-keys', 'n', 'Enter')
+    await eventually('it is idle', async () => (await shown()).state === 'idle')
+    tmux('send-keys', 'half a li')
     await eventually('typing', async () => (await shown()).state === 'typing')
+    await fleet.call('change_member', { ...of, paused: false })
     await eventually('why', async () => (await delivery(id)).reason?.includes('Somebody is typing') === true)
     expect(await screen()).not.toContain('You have mail')
 
@@ -134,12 +122,17 @@ describe.skipIf(!hasTmux)('a script as a member in tmux', () => {
   })
 
   test('one that does not end when it is asked shows its last lines, and force ends its whole tree', async () => {
-    const { fleet, crew, of } = await aCrew("sleep 4711 & printf 'stubborn\\n> '; while read -r line; do printf '> '; done")
+    const { fleet, crew, of } = await aCrew(
+      "sleep 4711 & printf 'stubborn\\n> '; while read -r line; do printf '> '; done",
+    )
     const kept = await fleet.call<{ dismissed: boolean; lines: string[] }>('delete_member', of)
     expect(kept.dismissed).toBe(false)
     expect(kept.lines.join('\n')).toContain('stubborn')
     expect(await fleet.call('delete_member', { ...of, force: true })).toMatchObject({ dismissed: true })
-    await eventually('nothing is left', () => !execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).includes('sleep 4711'))
+    await eventually(
+      'nothing is left',
+      () => !execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).includes('sleep 4711'),
+    )
     expect((await crew.show()).members).toHaveLength(1)
   })
 
@@ -147,6 +140,8 @@ describe.skipIf(!hasTmux)('a script as a member in tmux', () => {
     const s = await aScene()
     const crew = await aTeam(s, [])
     await expect(crew.add('bob', { placement: 'tmux', max_budget_usd: 1 })).rejects.toThrow(/not measured/)
-    await expect(crew.add('bob', { placement: 'tmux', agent: 'gemini', charter: 'x' })).rejects.toThrow(/does not know its screen/)
+    await expect(crew.add('bob', { placement: 'tmux', agent: 'gemini', charter: 'x' })).rejects.toThrow(
+      /does not know its screen/,
+    )
   })
 })
