@@ -141,7 +141,7 @@ describe('every operation × every role', () => {
     for (const role of ROLES) {
       const ask = { operation: 'test', actor: 'person' }
       const grants = [{ role, project_id: null }]
-      const service = await addPrincipal(fleet, ask, { kind: 'service', name: role, grants })
+      const service = await addPrincipal(fleet, ask, { kind: 'service', name: `a ${role}`, grants })
       const { token } = await makeToken(fleet, ask, service, { name: 't', grants: null, expires_at: null })
       for (const operation of watched) {
         const { method, path, pathFields, rest } = routeOf(operation)

@@ -112,6 +112,7 @@ test('every operation that answers is in one set under one name, and nothing is 
   expect(missing.toSorted()).toEqual([
     ...[
       'add_service',
+      'attach_member',
       'call_plugin_tool',
       'configure_plugin',
       'connect_client',
