@@ -102,7 +102,7 @@ test('every route × every role: nothing without a right to it, and nothing of a
   const { enter, walk } = await aWorld()
   const wrong: string[] = []
   for (const role of ROLES) {
-    const token = await enter(role, [{ role, project_id: OWN }])
+    const token = await enter(`a ${role}`, [{ role, project_id: OWN }])
     const own = await walk(token, OWN)
     // A merger and a monitor only read in teams. Opening a chat writes nothing.
     const reads = (http: string): boolean => http.startsWith('GET ') || http === 'POST /chats'

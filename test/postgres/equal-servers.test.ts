@@ -62,6 +62,8 @@ describe.skipIf(!SHARED)(`equal servers on postgresql${SHARED ? '' : ` (${WHY_SK
     const measured = await (await fleet.http('/metrics')).text()
     expect(measured).toMatch(/fleet_servers\{role="answers"\} 1/)
     expect(measured).toMatch(/fleet_lease_held 0/)
+    expect(measured).toMatch(/^fleet_lease_left_seconds (?!0$)\d/m)
+    expect(measured).toMatch(/^fleet_server_heard_seconds \d/m)
 
     // Nobody else passes anything on: not a stranger, not a person, and nothing twice.
     const letter = { operation: 'clean', input: {}, caller: { kind: 'owner' as const } }
