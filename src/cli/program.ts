@@ -8,7 +8,7 @@ import { addApprovals } from './commands/approvals.ts'
 import { addAs } from './commands/as.ts'
 import { addAudit } from './commands/audit.ts'
 import { addBackup } from './commands/backup.ts'
-import { addBeads, verbatim } from './commands/beads.ts'
+import { addBeads } from './commands/beads.ts'
 import { addBlackboard } from './commands/blackboard.ts'
 import { addCall } from './commands/call.ts'
 import { addCheckpoint } from './commands/checkpoint.ts'
@@ -56,6 +56,7 @@ import { addWorktree } from './commands/worktree.ts'
 import { complain, usageError } from './errors.ts'
 import { examplesOf, HELP_END } from './examples.ts'
 import { EXIT, EXIT_HELP, exitOfError } from './exit.ts'
+import { verbatim } from './verbatim.ts'
 
 type Add = (program: Command) => void
 

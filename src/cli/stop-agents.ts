@@ -1,4 +1,4 @@
-import type { ProcessView } from '../operations/processes.ts'
+import type { ProcessView } from '../operations/process-view.ts'
 import type { SessionView } from '../operations/views.ts'
 import type { Cli } from './command.ts'
 

@@ -1,21 +1,12 @@
 import * as z from 'zod'
-import { SIDE_KINDS, type SideKind, SideProcess } from '../domain/records/side-process.ts'
+import { SIDE_KINDS, type SideKind, type SideProcess } from '../domain/records/side-process.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { sideProcessId, startSideProcess, stopSideProcess } from '../fleet/previews/processes.ts'
 import { current, lookUp } from '../fleet/records.ts'
 import { ask, Paging, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
+import { ProcessView, processView } from './process-view.ts'
 import { qrOf } from './qr.ts'
-
-export const ProcessView = SideProcess.omit({ process: true, stopping: true, run: true }).extend({
-  pid: z.number().int().nullable(),
-  ending: z.boolean(),
-})
-export type ProcessView = z.infer<typeof ProcessView>
-
-export function processView({ process, stopping, run, ...shown }: SideProcess): ProcessView {
-  return { ...shown, pid: process?.pid ?? null, ending: stopping !== null && shown.status !== 'ended' }
-}
 
 const WithMission = z.object({ mission_id: Ref })
 const Shown = ProcessView.extend({

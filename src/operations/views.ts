@@ -12,7 +12,7 @@ import { sideProcessesOf } from '../fleet/previews/processes.ts'
 import { all, newestReport, readable } from '../fleet/records.ts'
 import { isHere } from '../fleet/sessions/record.ts'
 import { memberHold } from '../fleet/teams/sessions.ts'
-import { ProcessView, processView } from './processes.ts'
+import { ProcessView, processView } from './process-view.ts'
 
 export const Waiting = z.object({
   kind: z.string(),

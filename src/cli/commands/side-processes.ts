@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { NotFound } from '../../domain/errors.ts'
 import { shortId } from '../../domain/ids.ts'
-import type { ProcessView } from '../../operations/processes.ts'
+import type { ProcessView } from '../../operations/process-view.ts'
 import { type Cli, does } from '../command.ts'
 import { EXIT } from '../exit.ts'
 import { ago } from '../show.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { ProcessView } from '../../../src/operations/processes.ts'
+import type { ProcessView } from '../../../src/operations/process-view.ts'
 import { membersOf, sideMark } from '../../../src/runner/processes.ts'
 import { claudeBinary, HOW_TO_INSTALL } from '../../clients/clients.ts'
 import { eventually, type TestFleet } from '../../kit/fleet.ts'
