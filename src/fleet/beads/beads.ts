@@ -16,6 +16,7 @@ import {
   type Told,
   updated,
 } from '../../domain/rules/beads.ts'
+import { problemOf } from '../../domain/rules/input-words.ts'
 import { type Ask, by } from '../commands.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { requireCodingAgent, runsScripts } from '../missions/agents.ts'
@@ -68,8 +69,9 @@ export async function importBeads(
       parent_mission_id: parent !== undefined && here.has(parent) ? idOf(parent) : null,
     })
     if (success) return data
-    const { path, message } = error.issues[0]!
-    throw new InvalidInput('beads', `${bead.id}: ${path.join('.')}: ${message}`)
+    const issue = error.issues[0]!
+    const problem = `${issue.path.join('.')} ${problemOf(issue)}`
+    throw new InvalidInput('beads', `"${bead.id}" cannot become a mission: ${problem}`)
   }
   if (wanted.length && !captured.agent) await requireCodingAgent(fleet, project)
   // All settings are checked before the first mission is made, so that a bad bead is refused before anything happens.
