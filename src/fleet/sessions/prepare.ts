@@ -60,9 +60,14 @@ async function prepareWorktree(fleet: Fleet, session: Session, mission: Mission,
     const given = { ...givenTo(project, id), named, within }
     await convertLinked(repository, worktree!, branch!, given)
     if (session.member_id) await clearOfEarlier(fleet, session, project)
+    const pool = poolOf(fleet)
     const warm = (place: Place) => warmUp(fleet, project, place)
-    await addPlace(repository, { ...wanted, ...given, sparse: mission.sparse ?? project.sparse, warm })
-    await poolOf(fleet).bringCaches(placeAt(worktree!)!, project)
+    try {
+      await addPlace(repository, { ...wanted, ...given, sparse: mission.sparse ?? project.sparse, warm })
+      await pool.bringCaches(placeAt(worktree!)!, project)
+    } finally {
+      await pool.dropCaches(worktree!)
+    }
   })
   const missing = placeAt(worktree!) && mission.sparse?.find(folder => !existsSync(join(worktree!, folder)))
   if (missing !== undefined && session.number === 1)

@@ -71,6 +71,10 @@ export class WarmPool {
   /** Few at a time, because starts want the disk too. A long making never holds back a short cleaning. */
   readonly #work = { 'being cleaned': new Bound(2), 'being made': new Bound(1) }
   readonly #keys = new Map<string, string>()
+  /** Names of this server's own folders begin with it: they have no entry before they are begun and once they are taken. */
+  readonly #server = newId()
+  /** Names of folders of earlier servers that were looked at. */
+  readonly #seen = new Set<string>()
   onFault: (what: string, error: unknown) => void = () => {}
 
   constructor(fleet: Fleet) {
@@ -105,7 +109,8 @@ export class WarmPool {
     const repository = await repositoryOf(project)
     for (const name of foldersIn(join(warm, project.id))) {
       const folder = join(warm, project.id, name)
-      if (this.#entries.some(entry => entry.folder === folder)) continue
+      if (name.startsWith(`${this.#server}-`) || this.#seen.has(name)) continue
+      this.#seen.add(name)
       const ready = readyAt(folder)
       const isOurs = ready?.commonDir === repository.commonDir
       const since = ready?.since ?? this.#fleet.now()
@@ -136,7 +141,7 @@ export class WarmPool {
     const { home } = this.#fleet
     // Asked again, because somebody may have come since.
     if (usersOf(place.worktree)?.length !== 0) return false
-    const folder = join(home.warm, project.id, newId())
+    const folder = join(home.warm, project.id, this.#newName())
     try {
       await layAside(place, { folder, trash: home.trash })
     } catch (error) {
@@ -153,7 +158,7 @@ export class WarmPool {
     const repository = await repositoryOf(project)
     const { warm, trash } = this.#fleet.home
     for (let have = this.#of(project, project.sparse).length; have < count; have++) {
-      const folder = join(warm, project.id, newId())
+      const folder = join(warm, project.id, this.#newName())
       this.#readied(project, folder, { sparse: project.sparse, state: 'being made' }, async () => {
         const commit = await this.#baseOf(project, repository)
         await beginWarm(repository, { folder, trash }, commit, [...project.sparse])
@@ -196,6 +201,14 @@ export class WarmPool {
     )
   }
 
+  /** Drops the caches that came with a worktree if no place had them, because it could not be made. */
+  async dropCaches(worktree: string): Promise<void> {
+    const entry = this.#taken.get(worktree)
+    this.#taken.delete(worktree)
+    if (!entry) return
+    await throwAway(entry.folder, entry.trash).catch(error => this.onFault(`removing ${entry.folder}`, error))
+  }
+
   /** Drops every warm worktree, or those of one project. */
   async drop(project?: string): Promise<void> {
     for (const entry of this.#entries.filter(each => project === undefined || each.project === project))
@@ -211,6 +224,10 @@ export class WarmPool {
     const idle = this.#entries.filter(entry => entry.state === 'ready')
     const limits = { budget: settings.warmDisk, free: freeDisk(this.#fleet), keepFree: 2 * settings.minFreeDisk }
     for (const entry of toEvict(idle, limits, this.#fleet.now())) await this.#discard(entry)
+  }
+
+  #newName(): string {
+    return `${this.#server}-${newId()}`
   }
 
   #of(project: Project, sparse: readonly string[]): Entry[] {

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Mission } from '../../domain/records/mission.ts'
 import type { Session } from '../../domain/records/session.ts'
@@ -12,6 +13,7 @@ import { aDesk } from '../reactor.testkit.ts'
 import { prepareFolder } from '../sessions/prepare.ts'
 import { aBench, aWorkshop } from '../workshop.testkit.ts'
 import { clean } from './cleaning.ts'
+import { poolOf } from './pool.ts'
 import { Worktrees } from './reactor.ts'
 import { forgetMission, leftBehind, retire, stillHolds } from './retiring.ts'
 import { listWorktrees } from './worktrees.ts'
@@ -53,6 +55,23 @@ test('the worktree of work that landed goes, its commit stays under a ref, and a
   expect(events).toEqual(['worktree_removed m1'])
   await looked(fleet, 'missions/m1')
   expect(await told()).toEqual(events)
+})
+
+test('a look for what earlier servers left disturbs nothing that is being laid aside or cleaned', async () => {
+  const { fleet, project, ended } = await worked()
+  const pool = poolOf(fleet)
+  const faults: unknown[] = []
+  pool.onFault = (what, error) => faults.push(`${what}: ${error}`)
+  let isOver = false
+  const looking = (async () => {
+    for (; !isOver; await turn()) await pool.adopt(project)
+  })()
+  await retire(fleet, ended, { ...project, warm: ['deps'] })
+  await pool.settled()
+  isOver = true
+  await looking
+  expect(faults).toEqual([])
+  expect(pool.list.map(({ state }) => state)).toEqual(['ready'])
 })
 
 test('what no commit holds keeps its worktree, and is told', async () => {
