@@ -95,7 +95,7 @@ async function createHeartbeats(db: ClientBase, schema: string): Promise<void> {
     CREATE TABLE ${schema}.heartbeat (
       single boolean PRIMARY KEY DEFAULT true CHECK (single),
       epoch bigint NOT NULL DEFAULT 0, server_id text, info text, since timestamptz,
-      until timestamptz NOT NULL DEFAULT '-infinity', keys text
+      until timestamptz NOT NULL DEFAULT 'epoch', keys text
     ) WITH (fillfactor = 50);
     INSERT INTO ${schema}.heartbeat DEFAULT VALUES;
     CREATE TABLE ${schema}.servers (
