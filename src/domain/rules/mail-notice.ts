@@ -1,5 +1,5 @@
 import type { Mail } from '../records/team.ts'
-import { typeable } from './screen.ts'
+import { beforeCursor, endsWith, type Screen, typeable } from './screen.ts'
 
 /** A longer message is read with a tool: clients fold long pastes away, where nobody could check them. */
 const MOST_CHARS = 300
@@ -32,6 +32,13 @@ export function noticeOf({ mail, body, more, tools }: Notice): string {
     : 'fleet mail reply and fleet mail ack answer it'
   const rest = isLong || more ? ` ${tools ? 'mail_read' : 'fleet mail read'} shows ${restOf(isLong, more)}.` : ''
   return `You have mail: message ${id} from ${from.handle}, ${from.role}${WANTED[needs]}${subject && `, about ${JSON.stringify(subject)}`}: ${said} (${how}).${rest}`
+}
+
+/** Whether somebody who typed has typed exactly this notice so far, whatever it said of others that wait. */
+export function endsWithNotice(screen: Screen, notice: Omit<Notice, 'more'>): boolean {
+  const typed = beforeCursor(screen)
+  const more = Number(/(\d+)\s*more\.\s*$/.exec(typed)?.[1] ?? 0)
+  return endsWith(typed, noticeOf({ ...notice, more }))
 }
 
 const restOf = (isLong: boolean, more: number): string =>

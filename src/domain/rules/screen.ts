@@ -77,6 +77,13 @@ const dense = (text: string): string => text.replace(/[\s│┃|▌>❯›]+/gu,
 export const shows = ({ lines }: Pick<Screen, 'lines'>, text: string): boolean =>
   dense(lines.join('')).includes(dense(text))
 
+/** What a terminal shows up to its cursor. */
+export const beforeCursor = ({ lines, cursor: { x, y } }: Screen): string =>
+  [...lines.slice(0, y), lines[y]?.slice(0, x) ?? ''].join('')
+
+/** Whether what a terminal shows ends with a text, wherever its client broke the lines. */
+export const endsWith = (shown: string, text: string): boolean => dense(shown).endsWith(dense(text))
+
 /** Characters that a terminal, a client or a reader takes for something else than text. */
 const NOT_TEXT = /[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu
 

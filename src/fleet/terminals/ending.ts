@@ -27,6 +27,8 @@ export async function endTerminal(fleet: Fleet, session: Session, why: Why): Pro
   await updateSession(fleet, session, 'commit.session-stopping', { stopping })
   const agent = fleet.agents.ofSession(session.agent)
   const swept = await endTree(fleet, session)
+  // Before the session is over: what is over is not looked at again.
+  if (session.reason === 'terminal' && !why.keepWindow) await tmuxOf(fleet).close(windowOf(session))
   await worktreeTurns.take(session.mission_id, () =>
     endSession(fleet, agent, session, {
       ...{ exit: { code: null }, swept, fault: null, spentBudget: null, workedSeconds: 0 },
@@ -34,7 +36,6 @@ export async function endTerminal(fleet: Fleet, session: Session, why: Why): Pro
       directory: fleet.home.session(session.id),
     }),
   )
-  if (session.reason === 'terminal' && !why.keepWindow) await tmuxOf(fleet).close(windowOf(session))
   await noteTerminal(fleet, session.member_id!, session.id, { state: 'ended', text: why.text })
 }
 

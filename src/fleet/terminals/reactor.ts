@@ -13,7 +13,7 @@ import { endTerminal } from './ending.ts'
 import { startTerminal } from './opening.ts'
 import { type Opened, terminalTurns, tmuxOf } from './panes.ts'
 import { askPeople, noteTerminal } from './states.ts'
-import { queuedFor, settleHanded, tellMail } from './telling.ts'
+import { queuedFor, sendBegun, settleHanded, tellMail } from './telling.ts'
 import { see } from './typing.ts'
 
 /** Events of missions after which something is to do in a terminal. */
@@ -113,6 +113,8 @@ export class Terminals implements Reactor {
       return endTerminal(this.#fleet, session, { text: `Its client has ended. ${again}`, keepWindow: true })
     const { state } = seen
     if (state === 'idle' || state === 'busy') await settleHanded(this.#fleet, opened)
+    if (state === 'typing' && (await sendBegun(this.#fleet, opened, seen.screen)))
+      return this.#desk.lookIn(SOON_MS, ref)
     if (state !== 'idle') {
       await noteTerminal(this.#fleet, member.id, session.id, { state, text: WHY_NOT[state] })
       return this.#tellPeople(opened, state)

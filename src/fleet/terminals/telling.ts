@@ -1,8 +1,8 @@
 import type { Session } from '../../domain/records/session.ts'
 import type { Delivery, Mail, Member } from '../../domain/records/team.ts'
 import * as rules from '../../domain/rules/mail.ts'
-import { noticeOf } from '../../domain/rules/mail-notice.ts'
-import { shows } from '../../domain/rules/screen.ts'
+import { endsWithNotice, noticeOf } from '../../domain/rules/mail-notice.ts'
+import { type Screen, shows } from '../../domain/rules/screen.ts'
 import type { Stored } from '../../store/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { current, put } from '../records.ts'
@@ -12,7 +12,7 @@ import { aboutTeam } from '../teams/teams.ts'
 import { conversationOf } from './opening.ts'
 import { type Opened, tmuxOf } from './panes.ts'
 import { noteTerminal } from './states.ts'
-import { typeLine } from './typing.ts'
+import { sendTyped, typeLine } from './typing.ts'
 
 const PAGE = 50
 const LOOKED_BACK = 2000
@@ -33,7 +33,7 @@ export async function tellMail(fleet: Fleet, opened: Opened): Promise<void> {
   if (!first || !waking.wake) return noteTerminal(fleet, member.id, session.id, { text })
   const mail = (await current(fleet, 'mail', first.value.mail_id)).value
   const body = await fleet.blobs.read(mail.body)
-  const line = noticeOf({ mail, body, more: queued.length - 1, tools: agent.can.mcp !== 'no' })
+  const line = noticeOf({ mail, body, more: queued.length - 1, tools: hasTools(agent) })
   const handed = await hand(fleet, opened, first.value.id, mail)
   if (!handed) return
   const instructed = await firstWords(opened, fleet)
@@ -43,6 +43,8 @@ export async function tellMail(fleet: Fleet, opened: Opened): Promise<void> {
   // A screen that changed is looked at again, and says itself why it is not typed into.
   await noteTerminal(fleet, member.id, session.id, { text: problem ?? null })
 }
+
+const hasTools = ({ can }: Opened['agent']): boolean => can.mcp !== 'no'
 
 /** What a client that takes no instructions at its start is told before its first message. */
 async function firstWords({ session, agent }: Opened, fleet: Fleet): Promise<string> {
@@ -104,11 +106,9 @@ async function takeBack(fleet: Fleet, { id: sessionId }: Session, id: string): P
   })
 }
 
-/** Mail that a server was about to type when it ended: the terminal shows whether it did. */
+/** Mail that a server had begun to type when it ended: the terminal shows how far it came. */
 export async function settleHanded(fleet: Fleet, { session, pane }: Opened): Promise<void> {
-  const handed = (await handedTo(fleet, session.id)).filter(
-    ({ value }) => value.state === 'handed' && value.via === 'message',
-  )
+  const handed = await begun(fleet, session)
   if (!handed.length) return
   const lines = (await tmuxOf(fleet).lines(pane, LOOKED_BACK)) ?? []
   for (const { value } of handed) {
@@ -116,3 +116,19 @@ export async function settleHanded(fleet: Fleet, { session, pane }: Opened): Pro
     else await takeBack(fleet, session, value.id)
   }
 }
+
+/** Sends what an earlier server had typed and not sent, if nobody typed anything after it. False: there is no such. */
+export async function sendBegun(fleet: Fleet, { session, pane, agent }: Opened, screen: Screen): Promise<boolean> {
+  for (const { value } of await begun(fleet, session)) {
+    const mail = (await current(fleet, 'mail', value.mail_id)).value
+    const body = await fleet.blobs.read(mail.body)
+    if (!endsWithNotice(screen, { mail, body, tools: hasTools(agent) })) continue
+    const problem = await sendTyped({ tmux: tmuxOf(fleet), pane, judge: agent.inTerminal!.judge }, screen)
+    if (problem === undefined) await heard(fleet, session, value.id)
+    return problem === undefined
+  }
+  return false
+}
+
+const begun = async (fleet: Fleet, { id }: Session): Promise<Stored<Delivery>[]> =>
+  (await handedTo(fleet, id)).filter(({ value }) => value.state === 'handed' && value.via === 'message')

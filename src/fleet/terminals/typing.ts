@@ -57,8 +57,13 @@ export async function typeLine(
   const typed = await until(typing, now => shows(now.screen, line) && !isSameScreen(before, now.screen))
   if (!typed) return 'What was typed did not appear in its input, so it was not sent.'
   if (typed.state === 'prompt' || typed.state === 'busy') return WHY_NOT[typed.state]
-  if (!(await tmux.press(pane, typed.screen, ['Enter']))) return 'Its terminal changed before the text was sent.'
-  const sent = await until(typing, now => !isSameScreen(typed.screen, now.screen))
+  return sendTyped(typing, typed.screen)
+}
+
+/** Sends what stands in the input of a client. Undefined: it was sent; otherwise why it was not. */
+export async function sendTyped(typing: Typing, typed: Screen): Promise<string | undefined> {
+  if (!(await typing.tmux.press(typing.pane, typed, ['Enter']))) return 'Its terminal changed before the text was sent.'
+  const sent = await until(typing, now => !isSameScreen(typed, now.screen))
   return sent ? undefined : 'Its client did not take the text.'
 }
 

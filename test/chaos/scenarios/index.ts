@@ -4,6 +4,7 @@ import { bridged, kept, looped, scheduled, staged } from './series.ts'
 import { asked, filled, spoken, taken, told } from './talk.ts'
 import { mailed } from './teams.ts'
 import { checkpointLoaded, reserved, spawned, swarmKilled } from './teamwork.ts'
+import { typed } from './terminals.ts'
 import { cancel, chain, conflict, counted, damaged, tidied, warmed } from './work.ts'
 
 export { sentBack } from './review.ts'
@@ -40,4 +41,5 @@ export const SCENARIOS: readonly Scenario[] = [
   checkpointLoaded,
   reserved,
   spawned,
+  typed,
 ]
