@@ -65,7 +65,7 @@ export interface Fleet {
   /** The environment of this process, from which agents get what is allowed to reach them. */
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Set in the fleet as somebody sees it who may see some projects only: which ones, and the fleet as it is. */
-  readonly view?: { readonly projects: ReadonlySet<string>; readonly whole: Fleet }
+  readonly view?: { readonly projects: ReadonlySet<string>; readonly team?: string; readonly whole: Fleet }
   now(): string
   /** Every commit has a name, under which the chaos suite finds it. */
   commit(name: EffectName, batch: Batch): Promise<void>

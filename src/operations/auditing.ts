@@ -4,9 +4,8 @@ import { clipped } from '../domain/text.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { record } from '../fleet/people/audit.ts'
 import type { About, Asked } from '../fleet/people/refusals.ts'
-import { viewOf } from '../fleet/people/view.ts'
 import { lookUp } from '../fleet/records.ts'
-import { isPrincipal, NAMED, sightFor } from './authorize.ts'
+import { isPrincipal, NAMED, seenBy, sightFor } from './authorize.ts'
 import { type Caller, type Context, deviceOf, type From, type Operation, tokenOf } from './operation.ts'
 import type { Reach } from './roles.ts'
 
@@ -102,7 +101,7 @@ function principalOf(caller: Caller): AuditPrincipal {
  */
 async function aboutInput(fleet: Fleet, caller: Caller, input: Record<string, unknown>): Promise<About> {
   const sight = sightOfCaller(caller)
-  const own = sight === 'fleet' ? [] : await namedIn(viewOf(fleet, sight), input)
+  const own = sight === 'fleet' ? [] : await namedIn(seenBy(fleet, caller, sight), input)
   // What the caller may not see is an entry of the project that it is in, which they cannot read.
   const all = own.some(({ project_id }) => project_id !== null) ? own : await namedIn(fleet, input)
   const project_id = all.find(each => each.project_id !== null)?.project_id ?? null

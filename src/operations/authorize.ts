@@ -76,8 +76,12 @@ export async function authorize(
       try: 'Ask an owner of this fleet.',
     })
   await requireInReach(fleet, caller, operation, input, reach)
-  return viewOf(fleet, reach)
+  return seenBy(fleet, caller, reach)
 }
+
+/** The fleet as it is to a caller who sees so much of it. A token for one team sees no other. */
+export const seenBy = (fleet: Fleet, caller: Caller, reach: Reach): Fleet =>
+  reach === 'fleet' ? fleet : viewOf(fleet, { projects: reach, team: isPrincipal(caller) ? caller.team : undefined })
 
 /** For what depends on a record: whether the caller has a permission in its project. */
 export function mayIn(caller: Caller, permission: Permission, projectId: string): boolean {
@@ -127,13 +131,12 @@ export function whereOf({ kind, may, touches, input }: Operation): 'you' | 'flee
 /** What the caller may see but not change is refused; what they may not see is not found. */
 async function requireInReach(
   fleet: Fleet,
-  { grants, limit }: Principal,
+  caller: Principal,
   operation: Operation,
   input: Record<string, unknown>,
   reach: ReadonlySet<string>,
 ): Promise<void> {
-  const sight = sightFor({ grants, limit })
-  const seen = sight === 'fleet' ? fleet : viewOf(fleet, sight)
+  const seen = seenBy(fleet, caller, sightFor(caller))
   for (const [field, collection] of Object.entries(NAMED)) {
     const ref = input[field]
     if (collection === null || typeof ref !== 'string') continue

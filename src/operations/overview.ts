@@ -6,10 +6,9 @@ import { providersOf } from '../fleet/dispatch/windows.ts'
 import { faultsOf } from '../fleet/faults.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { countOf, MOST_LOOKED_AT, waitingForPerson } from '../fleet/missions/waiting.ts'
-import { viewOf } from '../fleet/people/view.ts'
 import { fleetState } from '../fleet/records.ts'
 import { isToReview } from '../fleet/review/reviews.ts'
-import { isPrincipal, reachFor } from './authorize.ts'
+import { isPrincipal, reachFor, seenBy } from './authorize.ts'
 import { actorOf } from './inputs.ts'
 import { type Caller, query } from './operation.ts'
 import { Budgets, budgetsOf } from './spending.ts'
@@ -99,7 +98,7 @@ export const overview = [
 /** What the caller may know the costs of. */
 function withCosts(fleet: Fleet, caller: Caller): Fleet {
   const reach = isPrincipal(caller) ? reachFor(caller, 'costs.read') : 'fleet'
-  return reach === 'fleet' ? fleet : viewOf(fleet.view?.whole ?? fleet, reach)
+  return reach === 'fleet' ? fleet : seenBy(fleet.view?.whole ?? fleet, caller, reach)
 }
 
 async function needsYou(fleet: Fleet, actor: string) {

@@ -103,7 +103,7 @@ const isInHand = async ({ fleet, caller }: Context, token: AccessToken): Promise
 /** What a token is limited to. A project that its principal may not see is not told apart from one that is not. */
 async function ownGrants({ fleet }: Context, principal: Principal, wanted: Grant[]): Promise<Grant[]> {
   const sight = sightOf(principal.grants)
-  const seen = sight === 'fleet' ? fleet : scopedTo(fleet, sight)
+  const seen = sight === 'fleet' ? fleet : scopedTo(fleet, { projects: sight })
   const grants = await withProjects(seen, wanted).catch(error => {
     if (error instanceof NotFound) return undefined
     throw error

@@ -18,12 +18,8 @@ export async function teamOf(context: Context, ref: string | undefined): Promise
     if (ref === undefined || ref === value.id || ref.toLowerCase() === value.name.toLowerCase()) return value
     throw new Forbidden(`You are a member of the team ${value.name}, and of no other.`)
   }
+  if (ref !== undefined) return (await lookUpTeam(context.fleet, ref)).value
   const spoken = await teamOfToken(context)
-  if (ref !== undefined) {
-    const { value } = await lookUpTeam(context.fleet, ref)
-    if (spoken && spoken.id !== value.id) throw new Forbidden(`Your token is for the team ${spoken.name}.`)
-    return value
-  }
   if (spoken) return spoken
   const teams = await teamsOf(context.fleet)
   if (teams.length === 1) return teams[0]!

@@ -93,24 +93,6 @@ export async function fill(fleet: Fleet, project: string): Promise<void> {
   const within = { ...of, mission_id, session_id }
   const text = { inline: project }
   const team_id = `${project}-team`
-  const seat = { handle: `${project}-member`, member_id: `${project}-member`, is_agent: true }
-  const letter = { thread: `${project}-mail`, team_id, from: { member_id: null, handle: 'fleet', role: 'f' }, order: 1 }
-  const onItsWay = {
-    ...{ mail_id: letter.thread, team_id, member_id: seat.member_id, state: 'queued', needs: 'none' },
-    ...{ wakes: false, order: 1 },
-  }
-  const author = { member_id: seat.member_id, handle: seat.handle, role: 'worker' }
-  const posted = { team_id, from: author, message_type: 'status', is_object: false, order: 1 }
-  const stands = {
-    team_id,
-    from: author,
-    to: author,
-    goal: project,
-    standing: { inline: `{"goal":"${project}","now":"x"}` },
-    order: 1,
-  }
-  const reserved = { team_id, holder: author, file: `src/${project}` }
-  const requested = { team_id, from: author, actor: 'person', role: 'worker', state: 'requested', order: 1 }
   const missions = (['queued', 'review', 'done', 'failed', 'running', 'landing'] as const).map(status =>
     aMission({
       ...of,
@@ -159,15 +141,7 @@ export async function fill(fleet: Fleet, project: string): Promise<void> {
     put('processes', SideProcess.parse({ ...within, ...SHOWN, id: `${project}-process`, command: project }), 'absent'),
     put('plans', Plan.parse({ ...within, id: `${project}-plan`, status: 'proposed', goal: text }), 'absent'),
     put('loops', Loop.parse({ ...of, id: `${project}-loop`, goal: text, status: 'paused' }), 'absent'),
-    put('teams', Team.parse({ ...of, id: team_id, name: `team-of-${project}`, roster: [seat] }), 'absent'),
-    put('members', Member.parse({ ...of, ...seat, id: seat.member_id, team_id, role: 'worker' }), 'absent'),
-    put('swarms', Swarm.parse({ ...of, id: `${project}-swarm`, team_id, name: `swarm-of-${project}` }), 'absent'),
-    put('posts', Post.parse({ ...of, ...posted, id: `${project}-post`, payload: text }), 'absent'),
-    put('checkpoints', Checkpoint.parse({ ...of, ...stands, id: `${project}-checkpoint` }), 'absent'),
-    put('reservations', Reservation.parse({ ...of, ...reserved, id: `${project}-reservation` }), 'absent'),
-    put('spawns', Spawn.parse({ ...of, ...requested, id: `${project}-spawn` }), 'absent'),
-    put('mail', Mail.parse({ ...of, ...letter, id: letter.thread, to: [seat.handle], body: text }), 'absent'),
-    put('deliveries', Delivery.parse({ ...of, ...onItsWay, id: `${project}-delivery`, from: 'fleet' }), 'absent'),
+    ...ofTeam(project, project),
     put('spending', Spending.parse({ ...NO_USAGE, ...of, ...SPENT, id: `${project}-spending` }), 'absent'),
     put('audit', AuditEntry.parse({ ...ASKED, ...within, id: `${project}-entry` }), 'absent'),
     put(
@@ -188,6 +162,55 @@ export async function fill(fleet: Fleet, project: string): Promise<void> {
   ])
   for (const record of records) await fleet.store.commit({ changes: [record] })
   for (const event of events) await fleet.store.commit({ changes: [], events: [event] })
+}
+
+/** A team of a project with one record of every kind. */
+function ofTeam(project: string, name: string): Change[] {
+  const of = { project_id: project, created_at: NOW, updated_at: NOW }
+  const team_id = `${name}-team`
+  const seat = { handle: `${name}-member`, member_id: `${name}-member`, is_agent: true }
+  const letter = { thread: `${name}-mail`, team_id, from: { member_id: null, handle: 'fleet', role: 'f' }, order: 1 }
+  const onItsWay = {
+    ...{ mail_id: letter.thread, team_id, member_id: seat.member_id, state: 'queued', needs: 'none' },
+    ...{ wakes: false, order: 1 },
+  }
+  const author = { member_id: seat.member_id, handle: seat.handle, role: 'worker' }
+  const posted = { team_id, from: author, message_type: 'status', is_object: false, order: 1 }
+  const stands = {
+    team_id,
+    from: author,
+    to: author,
+    goal: name,
+    standing: { inline: `{"goal":"${name}","now":"x"}` },
+    order: 1,
+  }
+  const reserved = { team_id, holder: author, file: `src/${name}` }
+  const requested = { team_id, from: author, actor: 'person', role: 'worker', state: 'requested', order: 1 }
+  return [
+    put('teams', Team.parse({ ...of, id: team_id, name: `team-of-${name}`, roster: [seat] }), 'absent'),
+    put('members', Member.parse({ ...of, ...seat, id: seat.member_id, team_id, role: 'worker' }), 'absent'),
+    put('swarms', Swarm.parse({ ...of, id: `${name}-swarm`, team_id, name: `swarm-of-${name}` }), 'absent'),
+    put('posts', Post.parse({ ...of, ...posted, id: `${name}-post`, payload: { inline: name } }), 'absent'),
+    put('checkpoints', Checkpoint.parse({ ...of, ...stands, id: `${name}-checkpoint` }), 'absent'),
+    put('reservations', Reservation.parse({ ...of, ...reserved, id: `${name}-reservation` }), 'absent'),
+    put('spawns', Spawn.parse({ ...of, ...requested, id: `${name}-spawn` }), 'absent'),
+    put(
+      'mail',
+      Mail.parse({ ...of, ...letter, id: letter.thread, to: [seat.handle], body: { inline: name } }),
+      'absent',
+    ),
+    put('deliveries', Delivery.parse({ ...of, ...onItsWay, id: `${name}-delivery`, from: 'fleet' }), 'absent'),
+  ]
+}
+
+/** Another team of a project, with what it has and an event. Nothing of it has a name or an id without `name`. */
+export async function addTeam(fleet: Fleet, project: string, name: string): Promise<void> {
+  for (const record of ofTeam(project, name)) await fleet.store.commit({ changes: [record] })
+  const data = { team: `${name}-team`, name }
+  await fleet.store.commit({
+    changes: [],
+    events: [{ kind: 'team_created', time: NOW, actor: 'person', project_id: project, data }],
+  })
 }
 
 /** As the daemon saves them: all projects in one record. */

@@ -8,11 +8,10 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { AGENT_TYPES, exchange, serviceNamed } from '../fleet/people/exchange.ts'
 import { publishedKeys } from '../fleet/people/jwt.ts'
 import { requireProvided } from '../fleet/people/provider.ts'
-import { viewOf } from '../fleet/people/view.ts'
 import { current, lookUp } from '../fleet/records.ts'
 import { findPerson, personIn } from '../fleet/teams/members.ts'
 import { teamNamed } from '../fleet/teams/teams.ts'
-import { isPrincipal, sightFor } from '../operations/authorize.ts'
+import { isPrincipal, seenBy, sightFor } from '../operations/authorize.ts'
 import { actorNamed } from '../operations/inputs.ts'
 import { type Caller, tokenOf } from '../operations/operation.ts'
 import { covers, ROLE_PERMISSIONS } from '../operations/roles.ts'
@@ -46,7 +45,8 @@ export function addExchange(app: FastifyInstance, { fleet, limits }: { fleet: Fl
       throw new InvalidInput('agentType', `is not known here: ${agentType}`, {
         try: `Choose ${oneOf(AGENT_TYPES)}.`,
       })
-    const { team, project_id, name } = await placeNamed(seenBy(fleet, caller), teamName)
+    const sight = isPrincipal(caller) ? sightFor(caller) : 'fleet'
+    const { team, project_id, name } = await placeNamed(seenBy(fleet, caller, sight), teamName)
     const grant = { role, project_id }
     const ask = { operation: 'exchange', actor: actorNamed(caller) }
     if (isPrincipal(caller)) requireCovered(caller, grant, agentType)
@@ -145,12 +145,6 @@ async function invitedWith(
   if (!isCurrent(principal, invited.principal.epoch, fleet.now())) return undefined
   requireProvided(fleet, principal, 'a link')
   return { caller: { ...namedIn(principal), limit: null }, invitation: invited.id }
-}
-
-/** What somebody may not see is not found. */
-function seenBy(fleet: Fleet, caller: Caller): Fleet {
-  const sight = isPrincipal(caller) ? sightFor(caller) : 'fleet'
-  return sight === 'fleet' ? fleet : viewOf(fleet, sight)
 }
 
 interface Held {

@@ -1,4 +1,5 @@
 import { Forbidden } from '../../domain/errors.ts'
+import type { AuditEntry } from '../../domain/records/audit.ts'
 import type { Event } from '../../domain/records/event.ts'
 import type { Counts } from '../../domain/records/fleet.ts'
 import type {
@@ -62,22 +63,39 @@ const SIGHT: Readonly<Record<Collection, Sight>> = {
   tokens: 'none',
 }
 
+/** What the members of a team have among themselves. Whoever speaks in one team sees those of no other. */
+const OF_TEAMS: ReadonlySet<Collection> = new Set([
+  ...(['teams', 'members', 'swarms', 'posts', 'checkpoints'] as const),
+  ...(['reservations', 'spawns', 'mail', 'deliveries'] as const),
+])
+
+/** An entry of the audit log does not say which team it is about. */
+const isOfTeams = (touched: string): boolean => OF_TEAMS.has(touched.split('/')[0] as Collection)
+
+/** Where somebody sees anything: some projects, and in them all teams or only one. */
+export interface Place {
+  projects: ReadonlySet<string>
+  team?: string
+}
+
 /** What the fleet tells everybody. All other events without a project are about the whole fleet or about people. */
 const TOLD_TO_ALL: ReadonlySet<Event['kind']> = new Set(['paused', 'unpaused'])
 
 /** One call reads at most this many pages. A page may be short then, and its cursor continues. */
 const MOST_PAGES = 100
 
-/** A store in which the records and events of other projects do not exist. */
+/** A store in which the records and events of other projects, and of other teams, do not exist. */
 export class ScopedStore implements Store {
   readonly #whole: Store
   readonly #projects: ReadonlySet<string>
+  readonly #team: string | undefined
   readonly #seal: () => Promise<Seal>
   readonly unreadable: ReadonlySet<string> = new Set()
 
-  constructor(whole: Store, projects: ReadonlySet<string>, seal: () => Promise<Seal>) {
+  constructor(whole: Store, { projects, team }: Place, seal: () => Promise<Seal>) {
     this.#whole = whole
     this.#projects = projects
+    this.#team = team
     this.#seal = seal
   }
 
@@ -120,7 +138,7 @@ export class ScopedStore implements Store {
   requireOwn({ changes }: Batch): void {
     for (const change of changes)
       if ('put' in change && SIGHT[change.put] === 'project' && !this.#isOwn(change.put, change.value))
-        throw new Forbidden('This would change something in another project.')
+        throw new Forbidden('This would change something in another project or team.')
   }
 
   async events(query: EventQuery): Promise<EventPage> {
@@ -177,8 +195,13 @@ export class ScopedStore implements Store {
   /** The whole store stays open. */
   async close(): Promise<void> {}
 
-  #isTold({ project_id, kind }: Event): boolean {
-    return project_id === null ? TOLD_TO_ALL.has(kind) : this.#projects.has(project_id)
+  #isTold({ project_id, kind, data: { team } }: Event): boolean {
+    if (project_id === null) return TOLD_TO_ALL.has(kind)
+    return this.#projects.has(project_id) && (team === undefined || this.#isOwnTeam(team))
+  }
+
+  #isOwnTeam(team: unknown): boolean {
+    return this.#team === undefined || this.#team === team
   }
 
   async #shown<C extends Collection>(
@@ -194,8 +217,11 @@ export class ScopedStore implements Store {
 
   #isOwn(collection: Collection, value: object): boolean {
     if (collection === 'faults' || collection === 'counts') return false
-    const named = value as { id: string; project_id?: string }
-    return this.#projects.has(collection === 'projects' ? named.id : (named.project_id ?? ''))
+    const { id, project_id = '', team_id } = value as { id: string; project_id?: string; team_id?: string }
+    if (collection === 'audit' && this.#team !== undefined && (value as AuditEntry).touched.some(isOfTeams))
+      return false
+    if (OF_TEAMS.has(collection) && !this.#isOwnTeam(collection === 'teams' ? id : team_id)) return false
+    return this.#projects.has(collection === 'projects' ? id : project_id)
   }
 
   async #counted(counts: Counts): Promise<Counts> {
