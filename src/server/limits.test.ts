@@ -65,6 +65,35 @@ test('a password is tried so often for one name, from whatever address', () => {
   expect(guesses.filter(each => each === 'tried').length).toBeLessThanOrEqual(PASSWORDS_FOR_NAME.burst + 1)
 })
 
+test('who has one address of IPv6 has a whole network, which counts once', () => {
+  const limits = new Limits()
+  const from = (address: string) => () => limits.noteFailedSignIn(address)
+  for (let time = 0; time < FAILED_SIGN_INS.burst; time++) from(`2001:db8:0:1::${time.toString(16)}`)()
+  for (const same of ['2001:DB8::1:a:b:c:d', '2001:0db8:0000:0001::', '[2001:db8:0:1::9]:443'])
+    expect(from(same), same).toThrow('too often')
+  for (const other of ['2001:db8:0:2::1', '2001:db8::1', '::1', '::ffff:10.0.0.1']) expect(from(other)).not.toThrow()
+})
+
+test('whoever guesses keeps nobody out of where they have signed in before', () => {
+  const limits = new Limits()
+  limits.requirePasswordTry('10.0.0.1', 'Ada')
+  limits.notePassword('10.0.0.1', 'Ada')
+  const guess = (address: string) => () => limits.requirePasswordTry(address, 'ada')
+  for (let time = 0; time < PASSWORDS_FOR_NAME.burst * 2; time++)
+    try {
+      guess(`10.1.${time}.1`)()
+    } catch {}
+  expect(guess('10.2.0.1'), 'elsewhere').toThrow('too often')
+  for (let time = 0; time < FAILED_SIGN_INS.burst * 2; time++)
+    try {
+      limits.noteFailedSignIn('10.0.0.1')
+    } catch {}
+  expect(guess('10.0.0.1'), 'there').not.toThrow()
+  // There they may guess no more often than anywhere else.
+  for (let time = 1; time < FAILED_SIGN_INS.burst; time++) guess('10.0.0.1')()
+  expect(guess('10.0.0.1')).toThrow('too often')
+})
+
 test('streams of one person are bounded, and one that ends makes room', () => {
   const limits = new Limits()
   const ada = { kind: 'person', id: 'ada', name: 'Ada', grants: [], limit: null } as const

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Caller } from '../operations/operation.ts'
+import { neighbourhood } from './addresses.ts'
 import { TooMany } from './refusals.ts'
 
 /** So many at once, and so many a second after that. */
@@ -142,6 +143,9 @@ export class Limits {
   readonly #sessions = new Buckets(REQUESTS_OF_SESSIONS)
   readonly #failures = new Buckets(FAILED_SIGN_INS)
   readonly #names = new Buckets(PASSWORDS_FOR_NAME)
+  /** Where a name has signed in with its password since the server started. The newest is last. */
+  readonly #usual = new Set<string>()
+  readonly #atUsual = new Buckets(FAILED_SIGN_INS)
   readonly #exchanges = new Buckets(EXCHANGES)
   readonly #terminals = new Buckets(TERMINAL_REQUESTS)
   readonly #providers = new Buckets(PROVIDER_STARTS)
@@ -188,7 +192,7 @@ export class Limits {
    * refused: others at the address may be right.
    */
   noteFailedSignIn(address: string): void {
-    requireNone(this.#failures.take(address, Date.now()))
+    requireNone(this.#failures.take(neighbourhood(address), Date.now()))
   }
 
   requireExchange(caller: Caller): void {
@@ -196,23 +200,42 @@ export class Limits {
   }
 
   requireTerminalRequest(address: string): void {
-    requireNone(this.#terminals.take(address, Date.now()))
+    requireNone(this.#terminals.take(neighbourhood(address), Date.now()))
   }
 
   requireProviderStart(address: string): void {
-    requireNone(this.#providers.take(address, Date.now()))
+    requireNone(this.#providers.take(neighbourhood(address), Date.now()))
   }
 
   requireCodeTry(caller: Caller): void {
     requireNone(this.#codes.take('id' in caller ? caller.id : caller.kind, Date.now()))
   }
 
-  /** Called before a password is tried, because each try takes time and memory. */
+  /**
+   * Called before a password is tried, because each try takes time and memory. What others guess, for this name or from
+   * this address, keeps nobody out of where they have signed in before.
+   */
   requirePasswordTry(address: string, name: string): void {
-    requireNone(this.#failures.take(address, Date.now()))
-    requireNone(this.#names.take(name.toLowerCase(), Date.now()))
+    const usual = placeOf(address, name)
+    const now = Date.now()
+    if (this.#usual.has(usual)) requireNone(this.#atUsual.take(usual, now))
+    else {
+      requireNone(this.#failures.take(neighbourhood(address), now))
+      requireNone(this.#names.take(name.toLowerCase(), now))
+    }
+  }
+
+  /** Called when the password was right. */
+  notePassword(address: string, name: string): void {
+    const usual = placeOf(address, name)
+    this.#usual.delete(usual)
+    this.#usual.add(usual)
+    const [oldest] = this.#usual
+    if (oldest !== undefined && this.#usual.size > MOST_NAMES) this.#usual.delete(oldest)
   }
 }
+
+const placeOf = (address: string, name: string): string => `${neighbourhood(address)} ${name.toLowerCase()}`
 
 function requireNone(waitMs: number): void {
   if (waitMs > 0) throw new TooMany('You ask too often.', Math.ceil(waitMs / 1000))

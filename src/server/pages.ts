@@ -120,6 +120,7 @@ function addSignIn(app: FastifyInstance, { fleet, proofs, limits, log }: Parts):
         try: 'Copy the whole content of the file named token in its home, without the line end.',
       })
     }
+    if (isNamed) limits.notePassword(request.ip, name)
     if (before) await leave(before.device)
     await noteSignIn(fleet, request, admitted.device)
     return reply.send(admitted)

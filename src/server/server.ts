@@ -10,6 +10,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { actorNamed } from '../operations/inputs.ts'
 import type { Operation } from '../operations/operation.ts'
 import { signInUrl } from '../platform/tokens.ts'
+import { type Trusted, trustedAt } from './addresses.ts'
 import { answerErrors, BODY_LIMIT_BYTES, type Explain, explainer, sendAnswer } from './answers.ts'
 import { addClaudeFleet } from './claude-fleet.ts'
 import { addExchange } from './exchange.ts'
@@ -40,6 +41,8 @@ export interface ServerOptions {
   tlsKey?: string
   /** Other names for this server, such as that of a proxy. */
   allowedHosts?: readonly string[]
+  /** Addresses and networks of proxies, which say whose request they pass on. */
+  trustedProxies?: readonly string[]
   /** Listen for other machines even without TLS. */
   allowInsecure?: boolean
   streamLimits?: Partial<StreamLimits>
@@ -84,7 +87,8 @@ export async function serve(
   const openStreams = new Set<AbortController>()
   let own: OwnNames = ownNames({ host, port, tls, allowedHosts })
 
-  const app = makeApp(https, explain, fleet)
+  const isTrusted = trustedAt(options.trustedProxies ?? [])
+  const app = makeApp(https, explain, fleet, isTrusted)
   const underWay = requestsUnderWay(app)
   acceptJsonOnly(app)
   logRequests(app, log)
@@ -110,6 +114,7 @@ export async function serve(
   addSockets(app.server, {
     fleet,
     own: () => own,
+    isTrusted,
     limits: { ...SOCKET_LIMITS, ...options.socketLimits },
     openStreams,
     explain,
@@ -164,9 +169,10 @@ interface Tls {
   key: Buffer
 }
 
-function makeApp(https: Tls | null, explain: Explain, fleet: Fleet): FastifyInstance {
+function makeApp(https: Tls | null, explain: Explain, fleet: Fleet, isTrusted: Trusted): FastifyInstance {
   return Fastify({
     https,
+    trustProxy: isTrusted,
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
     exposeHeadRoutes: false,

@@ -6,6 +6,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import type { Grant } from '../fleet/people/tickets.ts'
 import { callerKey } from '../operations/live.ts'
 import type { Caller } from '../operations/operation.ts'
+import { addressOf, type Trusted } from './addresses.ts'
 import type { Explain } from './answers.ts'
 import { callerOf } from './auth.ts'
 import { rawAnswer } from './headers.ts'
@@ -20,6 +21,7 @@ import { TopicSocket } from './topic-socket.ts'
 interface Sockets {
   fleet: Fleet
   own: () => OwnNames
+  isTrusted: Trusted
   limits: SocketLimits
   /** Ends every open stream. */
   openStreams: Set<AbortController>
@@ -46,7 +48,10 @@ const MOST_MESSAGE_BYTES = 64 * 1024
  * a WebSocket protocol, because an address would be in logs. Other programs send their token as everywhere else.
  * Nothing is loaded before either is found valid.
  */
-export function addSockets(server: Server, { fleet, own, limits, openStreams, explain, log }: Sockets): void {
+export function addSockets(
+  server: Server,
+  { fleet, own, isTrusted, limits, openStreams, explain, log }: Sockets,
+): void {
   let open = 0
   /** By caller. */
   const shares = new Map<string, { sockets: number; topics: number }>()
@@ -61,7 +66,7 @@ export function addSockets(server: Server, { fleet, own, limits, openStreams, ex
     const { authorization } = request.headers
     const admitted = authorization === undefined ? await withTicket(request) : await withToken(authorization)
     if (open >= limits.mostOpen) throw new TooMany('Too many live connections are open.')
-    return { ...admitted, address: request.socket.remoteAddress }
+    return { ...admitted, address: addressOf(request, isTrusted) }
   }
 
   const withToken = async (authorization: string): Promise<Admitted> => {

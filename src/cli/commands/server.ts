@@ -18,6 +18,7 @@ export const addListening = (command: Command): Command =>
     .option('--tls-cert <file>', 'TLS certificate (PEM)')
     .option('--tls-key <file>', 'TLS key (PEM)')
     .option('--allow-host <names>', 'other host names to accept, such as the one of a proxy', collected)
+    .option('--trust-proxy <addresses>', 'proxies that say from which address a request comes', collected)
     .option('--allow-insecure', 'accept other machines without TLS')
 
 export function addServer(program: Command): void {
@@ -78,6 +79,7 @@ const listeningFrom = (options: Record<string, unknown>): Listening => ({
   tlsCert: options.tlsCert as string | undefined,
   tlsKey: options.tlsKey as string | undefined,
   allowedHosts: options.allowHost as string[] | undefined,
+  trustedProxies: options.trustProxy as string[] | undefined,
   allowInsecure: options.allowInsecure === true,
   beside: options.beside === true,
   decide: options.decide === true,
@@ -147,7 +149,8 @@ async function startDetached(cli: Cli, home: Home, options: Record<string, unkno
 
 /** The same options for a server that starts in another folder. */
 export function argumentsFrom(options: Record<string, unknown>, cwd: string): string[] {
-  const { host, port, tlsCert, tlsKey, allowedHosts, allowInsecure, beside, decide } = listeningFrom(options)
+  const { host, port, tlsCert, tlsKey, allowedHosts, trustedProxies, allowInsecure, beside, decide } =
+    listeningFrom(options)
   const whole = (file: string | undefined) => file && resolve(cwd, file)
   const named: [string, unknown][] = [
     ['--host', host],
@@ -155,6 +158,7 @@ export function argumentsFrom(options: Record<string, unknown>, cwd: string): st
     ['--tls-cert', whole(tlsCert)],
     ['--tls-key', whole(tlsKey)],
     ['--allow-host', allowedHosts?.join(',')],
+    ['--trust-proxy', trustedProxies?.join(',')],
   ]
   return [
     ...named.flatMap(([flag, value]) => (value === undefined ? [] : [`${flag}=${value}`])),
