@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { aFleet } from '../fleet.testkit.ts'
-import { addPrincipal, lookUpPrincipal, nameOfActor } from './principals.ts'
+import { addPrincipal, endPrincipal, lookUpPrincipal, nameOfActor } from './principals.ts'
 
 const ASK = { operation: 'invite_person', actor: 'person' }
 
@@ -16,12 +16,33 @@ test.each([
   await expect(addPrincipal(aFleet(), ASK, { kind: 'person', name, grants: [] })).rejects.toThrow('one line')
 })
 
-test.each(['You', 'the owner', 'OWNER', 'The  Fleet', 'fleet', 'Ｏwner'])(
+test.each(['You', 'the owner', 'OWNER', 'The  Fleet', 'fleet', 'Ｏwner', 'Тhe оwner', 'Yоu'])(
   'nobody is called %j, which says who else acted',
   async name => {
     await expect(addPrincipal(aFleet(), ASK, { kind: 'person', name, grants: [] })).rejects.toThrow('is not a name')
   },
 )
+
+test('nobody has a name that looks like that of somebody else; one that is free again may be taken', async () => {
+  const fleet = aFleet()
+  const add = (name: string) => addPrincipal(fleet, ASK, { kind: 'person', name, grants: [] })
+  const ada = await add('Ada')
+  for (const name of ['аda', 'Ａda', 'ΑDΑ']) await expect(add(name), name).rejects.toThrow('looks like Ada')
+  await add('Adam')
+  await endPrincipal(fleet, ASK, ada.id)
+  const other = await add('аda')
+  expect(other.id).not.toBe(ada.id)
+  await expect(add('Ada')).rejects.toThrow('looks like аda')
+})
+
+test('of names that look alike and are added at once, one is', async () => {
+  const fleet = aFleet()
+  const names = ['Ada', 'аda', 'Ａda', 'ADA', 'Αda']
+  const added = await Promise.allSettled(
+    names.map(name => addPrincipal(fleet, ASK, { kind: 'person', name, grants: [] })),
+  )
+  expect(added.filter(({ status }) => status === 'fulfilled').length).toBe(1)
+})
 
 test('an actor has the name of its person; the owner and agents have none', async () => {
   const fleet = aFleet()

@@ -1,5 +1,6 @@
 import { InvalidInput, NotAllowed } from '../../domain/errors.ts'
 import { type Grant, Principal } from '../../domain/records/principal.ts'
+import { looksOf } from '../../domain/rules/lookalikes.ts'
 import type { Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
@@ -31,12 +32,16 @@ export async function addPrincipal(
   requireLine(name)
   const resolved = await withProjects(fleet, grants)
   const id = await oncePerKey(fleet, ask, async () => {
-    const earlier = await allNamed(fleet, name)
-    if (earlier.some(({ ended_at }) => !ended_at))
-      throw new InvalidInput('name', `is taken: ${name}`, { try: 'Choose another name.' })
+    const looks = looksOf(name)
+    const earlier = (await principalsOf(fleet)).filter(each => looksOf(each.name) === looks)
+    const taken = earlier.find(({ ended_at }) => !ended_at)?.name
+    if (taken !== undefined)
+      throw new InvalidInput('name', isSame(taken, name) ? `is taken: ${name}` : `looks like ${taken}, who is here`, {
+        try: 'Choose another name.',
+      })
     const { now, actor } = by(fleet, ask)
-    // Two who add the same name at once make the same id, so only one of them can.
-    const id = derivedId('principal', name.toLowerCase(), String(earlier.length))
+    // Two who add such a name at once make the same id, so only one of them can.
+    const id = derivedId('principal', looks, String(earlier.length))
     const made = Principal.parse({ id, kind, name, grants: resolved, provider, created_at: now, updated_at: now })
     return {
       subject: made.id,
@@ -47,6 +52,8 @@ export async function addPrincipal(
   return (await current(fleet, 'principals', id)).value
 }
 
+const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.trim().toLowerCase()
+
 /** How the fleet calls the owner, the reader and itself: "the owner landed it". Providers let people choose their names. */
 const WORDS_OF_THE_FLEET: ReadonlySet<string> = new Set(['you', 'owner', 'the owner', 'fleet', 'the fleet'])
 
@@ -54,7 +61,7 @@ const WORDS_OF_THE_FLEET: ReadonlySet<string> = new Set(['you', 'owner', 'the ow
 function requireLine(name: string): void {
   if (/[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u.test(name))
     throw new InvalidInput('name', 'must be one line without control or invisible characters')
-  if (WORDS_OF_THE_FLEET.has(name.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()))
+  if (WORDS_OF_THE_FLEET.has(looksOf(name)))
     throw new InvalidInput('name', `is not a name here, but who else acts: ${name}`, { try: 'Choose another name.' })
 }
 
