@@ -13,7 +13,7 @@ import { routeOf } from '../../src/operations/shape.ts'
 import { TOOL_SETS } from '../../src/operations/tool-sets.ts'
 import { toolsOf } from '../../src/operations/tools.ts'
 import { TOPICS } from '../../src/operations/topics.ts'
-import { aPrincipal, FOREIGN, fill, OWN, refsOf } from '../../src/operations/two-projects.testkit.ts'
+import { addTeam, aPrincipal, FOREIGN, fill, OWN, refsOf } from '../../src/operations/two-projects.testkit.ts'
 import { mcpClient } from '../../src/server/mcp/client.testkit.ts'
 import { outside } from '../../src/server/mcp/outside.ts'
 import { raw } from '../../src/server/server.testkit.ts'
@@ -65,6 +65,10 @@ function inputOf({ input }: Operation, project: string): Record<string, unknown>
       .map(field => [field, refs[field]]),
   )
 }
+
+const OF_TEAMS = ['team_id', 'mail_id', 'swarm_id', 'checkpoint_id', 'spawn_id', 'member']
+const pick = (input: Record<string, unknown>, fields: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(input).filter(([field]) => fields.includes(field)))
 
 test('the page has every operation and every role', () => {
   expect([...published.keys()]).toEqual(OPERATIONS.map(({ name }) => name))
@@ -122,6 +126,36 @@ describe('every operation × every role', () => {
     console.log(`${checks} checks, ${wrong.length} wrong`)
     expect(wrong).toEqual([])
     expect(checks).toBeGreaterThan(3000)
+  })
+
+  test('with a token for one team, about that team and about another of its project', async () => {
+    const fleet = aFleet()
+    await fill(fleet, OWN)
+    await addTeam(fleet, OWN, FOREIGN)
+    const wrong: string[] = []
+    let checks = 0
+    for (const operation of OPERATIONS.filter(({ name }) => published.get(name)!.concerns !== 'you'))
+      for (const role of ROLES) {
+        const caller = aPrincipal([{ role, project_id: OWN }], { team: `${OWN}-team`, forAgent: true })
+        // What teams have of their own; the rest is of the project, which is theirs.
+        const input = { ...inputOf(operation, OWN), ...pick(inputOf(operation, FOREIGN), OF_TEAMS) }
+        for (const [about, team] of [
+          [inputOf(operation, OWN), OWN],
+          [input, FOREIGN],
+        ] as const) {
+          checks++
+          const seen = await authorize(operation, { fleet, caller }, about).catch(error => {
+            if (error instanceof Refusal) return undefined
+            throw error
+          })
+          const isSeen = seen && (await seen.store.get('teams', `${team}-team`)) !== undefined
+          const may = team === OWN && seen !== undefined
+          if ((isSeen ?? false) !== may) wrong.push(`${operation.name} as ${role} about the team of ${team}: ${isSeen}`)
+        }
+      }
+    console.log(`${checks} checks with tokens for one team, ${wrong.length} wrong`)
+    expect(wrong).toEqual([])
+    expect(checks).toBeGreaterThan(2000)
   })
 
   test('over REST and MCP, with the token of a service', async () => {

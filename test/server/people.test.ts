@@ -99,6 +99,20 @@ test('a role decides what may be done: a worker creates drafts, a monitor change
   expect((await fleet.call('get_mission', { mission_id: draft.id })).status).toBe('draft')
 })
 
+test('whoever has no role is told so, also when they ask who they are', async () => {
+  const { enter } = await aTeam()
+  const nobody = await enter('nobody')
+  for (const path of ['/api/me', '/api/tokens', '/api/missions']) {
+    const answer = await nobody.ask(path)
+    expect(answer.status).toBe(403)
+    expect(((await answer.json()) as { error: object }).error).toMatchObject({
+      code: 'forbidden',
+      message: 'You have no role in this fleet.',
+      try: 'Ask an owner of this fleet for one.',
+    })
+  }
+})
+
 const ENDINGS = {
   'its token is revoked': (fleet, { id }) => fleet.call('revoke_token', { token_id: id }),
   'it is signed out': (fleet, { name }) => fleet.call('sign_out_person', { principal_id: name }),
