@@ -46,7 +46,7 @@ function refusalOf(operation: Operation, caller: Caller): Forbidden | undefined 
       ? undefined
       : new Forbidden(`A scrape token may not use ${name}: it only reads measurements.`)
   if (may === 'approvals.decide' && isPlugin(caller)) return notForPlugins()
-  return isPrincipal(caller) && isEmpty(reachFor(caller, may)) ? notAllowed(operation) : undefined
+  return isPrincipal(caller) && isEmpty(reachFor(caller, may)) ? notAllowed(caller, operation) : undefined
 }
 
 /**
@@ -66,7 +66,7 @@ export async function authorize(
   const needed = operation.mayAlso?.(input) ?? []
   if (needed.includes('approvals.decide') && isPlugin(caller)) throw notForPlugins()
   if (caller.kind === 'owner' || caller.kind === 'monitor') return fleet
-  for (const also of needed) if (isEmpty(reachFor(caller, also))) throw notAllowed(operation, also)
+  for (const also of needed) if (isEmpty(reachFor(caller, also))) throw notAllowed(caller, operation, also)
   // Its own browsers and tokens are in no project.
   if (operation.may === 'self.manage') return fleet
   const reach = [operation.may, ...needed].map(permission => reachFor(caller, permission)).reduce(both)
@@ -147,7 +147,7 @@ async function requireInReach(
     })
     const value = named?.value as { id: string; project_id?: string } | undefined
     const projectId = collection === 'projects' ? value?.id : value?.project_id
-    if (projectId !== undefined && !reach.has(projectId)) throw notAllowed(operation)
+    if (projectId !== undefined && !reach.has(projectId)) throw notAllowed(caller, operation)
   }
 }
 
@@ -163,7 +163,10 @@ export const notForPlugins = (): Forbidden =>
 const notForSessions = (name: string): Forbidden =>
   new Forbidden(`The token of a session may not use ${name}.`, { try: 'An agent can ask only about its own mission.' })
 
-const notAllowed = ({ name, may }: Operation, permission: Permission = may): Forbidden =>
-  new Forbidden(`Your role does not include ${permission}, which ${name} needs.`, {
+function notAllowed(caller: Principal, { name, may }: Operation, permission: Permission = may): Forbidden {
+  if (isEmpty(sightFor(caller)))
+    return new Forbidden('You have no role in this fleet.', { try: 'Ask an owner of this fleet for one.' })
+  return new Forbidden(`Your role does not include ${permission}, which ${name} needs.`, {
     try: 'fleet whoami shows your roles. Ask an owner of this fleet.',
   })
+}
