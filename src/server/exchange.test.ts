@@ -131,6 +131,21 @@ test('an invitation is exchanged once, and signs no browser in after that', asyn
   expect((await aBrowser(server.url, link)).answer.status).toBe(401)
 })
 
+test('of many who come with one invitation at once, at a browser or for a JWT, one gets something', async () => {
+  const { ada, auth, fleet, server } = await aTeam()
+  const { id, epoch } = ada
+  for (let round = 0; round < 3; round++) {
+    const invited = { id: `link${round}`, name: '', expiresMs: Date.now() + 60_000, principal: { id, epoch } }
+    const link = tokenIn(await deviceUrl(fleet.keys, server.url, invited))
+    const came = await Promise.all(
+      Array.from({ length: 6 }, async (_, n) =>
+        n % 2 ? (await aBrowser(server.url, link)).answer.status : (await auth(link, { agentType: 'monitor' })).status,
+      ),
+    )
+    expect(came.toSorted()).toEqual([200, ...Array(5).fill(401)])
+  }
+})
+
 test('the owner names a service, which keeps the role it was given', async () => {
   const { auth, me, fleet } = await aTeam()
   const owner = await fleet.keys.ownerToken()

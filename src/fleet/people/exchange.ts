@@ -1,8 +1,9 @@
-import { InvalidInput } from '../../domain/errors.ts'
+import { InvalidInput, Unauthorized } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { Device } from '../../domain/records/device.ts'
 import type { AccessToken, Grant, Principal } from '../../domain/records/principal.ts'
 import { MEMBER_ROLES } from '../../domain/records/team.ts'
+import { Conflict } from '../../store/index.ts'
 import type { Ask } from '../commands.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { put } from '../records.ts'
@@ -50,7 +51,12 @@ export async function exchange(
     parent_id,
     via: 'exchange' as const,
   }
-  const record = await keepToken(fleet, ask, principal, wanted, invitation ? [usedUp(fleet, invitation, handle)] : [])
+  if (!invitation) return { jwt, record: await keepToken(fleet, ask, principal, wanted) }
+  const keeping = keepToken(fleet, ask, principal, wanted, [usedUp(fleet, invitation, handle)])
+  const record = await keeping.catch(error => {
+    if (error instanceof Conflict) throw new Unauthorized('This invitation was used.', { try: 'Ask for another one.' })
+    throw error
+  })
   return { jwt, record }
 }
 
