@@ -47,6 +47,8 @@ export function addExchange(app: FastifyInstance, { fleet, limits }: { fleet: Fl
       })
     const sight = isPrincipal(caller) ? sightFor(caller) : 'fleet'
     const { team, project_id, name } = await placeNamed(seenBy(fleet, caller, sight), teamName)
+    if (isPrincipal(caller) && caller.team !== undefined && caller.team !== team?.id)
+      throw new Forbidden('This token is for one team only, and is not exchanged for more.')
     const grant = { role, project_id }
     const ask = { operation: 'exchange', actor: actorNamed(caller) }
     if (isPrincipal(caller)) requireCovered(caller, grant, agentType)

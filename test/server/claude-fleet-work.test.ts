@@ -255,6 +255,16 @@ test('a token for one team reaches nothing of another team of the same project',
   }
 })
 
+test('a token for one team becomes none for another team, the project or the fleet', async () => {
+  for (const teamName of ['crew', 'web', undefined]) {
+    const asked = { handle: 'nosy', teamName, agentType: 'team-lead' }
+    const { status, body } = await crew.send(neighbour.token, 'POST', '/auth', asked)
+    expect([teamName, status >= 400, body.token]).toEqual([teamName, true, undefined])
+  }
+  const again = { handle: 'nosy', teamName: 'next-door', agentType: 'worker' }
+  expect((await crew.send(neighbour.token, 'POST', '/auth', again)).status).toBe(200)
+})
+
 test('no route of claude-fleet for work was forgotten', () => {
   expect(crew.forgotten().filter(route => OF_WORK.test(route))).toEqual([])
 })
