@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { setImmediate as later } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
@@ -10,6 +11,7 @@ import { MOST_AT_WORK, MOST_UNDER_WAY, REQUESTS } from './limits.ts'
 import { UsedOnce } from './proof.ts'
 import { aFleet, raw } from './server.testkit.ts'
 import { serve } from './server.ts'
+import { aReader } from './topics.testkit.ts'
 
 async function twoServices(operations?: Parameters<typeof serve>[1]) {
   const fleet = await aFleet()
@@ -45,6 +47,21 @@ test('many calls in one request count as many', async () => {
   expect(refused.status, refused.text.slice(0, 200)).toBe(429)
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
   expect((await batch(other, 5)).status).toBe(200)
+})
+
+test('opening a live connection is a request like every other', async () => {
+  const { server, flood, other } = await twoServices()
+  const many = Array.from({ length: REQUESTS.burst + 50 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }))
+  expect((await raw(server.url, 'POST', '/mcp', headersOf(flood), many)).status).toBe(429)
+  // Some are free again meanwhile.
+  const tried = Array.from({ length: 15 }, () => {
+    const { socket, over } = aReader(server.url, { token: flood })
+    return Promise.race([over, once(socket, 'open').then(() => 101)])
+  })
+  expect(await Promise.all(tried)).toContain(429)
+  const reader = aReader(server.url, { token: other })
+  reader.say({ type: 'ping', id: 1 })
+  await reader.hears({ type: 'pong', id: 1 })
 })
 
 test('whoever asks for much at once waits for their own requests, and nobody else does', async () => {

@@ -116,6 +116,7 @@ export async function serve(
     own: () => own,
     isTrusted,
     limits: { ...SOCKET_LIMITS, ...options.socketLimits },
+    rates: limits,
     openStreams,
     explain,
     log,

@@ -10,6 +10,7 @@ import { addressOf, type Trusted } from './addresses.ts'
 import type { Explain } from './answers.ts'
 import { callerOf } from './auth.ts'
 import { rawAnswer } from './headers.ts'
+import type { Limits } from './limits.ts'
 import type { Log } from './log.ts'
 import { type OwnNames, requireOrigin, requireOwnHost, requireOwnOrigin } from './origin.ts'
 import { errorBody, TooMany } from './refusals.ts'
@@ -23,6 +24,7 @@ interface Sockets {
   own: () => OwnNames
   isTrusted: Trusted
   limits: SocketLimits
+  rates: Pick<Limits, 'require'>
   /** Ends every open stream. */
   openStreams: Set<AbortController>
   explain: Explain
@@ -50,7 +52,7 @@ const MOST_MESSAGE_BYTES = 64 * 1024
  */
 export function addSockets(
   server: Server,
-  { fleet, own, isTrusted, limits, openStreams, explain, log }: Sockets,
+  { fleet, own, isTrusted, limits, rates, openStreams, explain, log }: Sockets,
 ): void {
   let open = 0
   /** By caller. */
@@ -65,6 +67,7 @@ export function addSockets(
     if (request.url !== SOCKET_PATH || !isWebSocket(request)) throw new NoSocket()
     const { authorization } = request.headers
     const admitted = authorization === undefined ? await withTicket(request) : await withToken(authorization)
+    rates.require(admitted.caller)
     if (open >= limits.mostOpen) throw new TooMany('Too many live connections are open.')
     return { ...admitted, address: addressOf(request, isTrusted) }
   }
