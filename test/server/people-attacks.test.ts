@@ -62,6 +62,20 @@ test('a token that a token made ends with it, and so do their streams', async ()
   expect(Date.now() - revokedAt).toBeLessThan(1000)
 })
 
+test('owners who remove each other at once leave the owner of the home, who lets people in again', async () => {
+  const { fleet, enter } = await aTeam()
+  const owners = [{ role: 'owner', project_id: null }]
+  const [ada, bob] = [await enter('Ada', owners), await enter('Bob', owners)]
+  const removed = await Promise.all([ada.ask('DELETE', '/api/people/Bob'), bob.ask('DELETE', '/api/people/Ada')])
+  expect(removed.map(({ status }) => status)).toContain(200)
+  for (const { status } of removed) expect([200, 401, 403, 409]).toContain(status)
+  const { people } = await fleet.call<{ people: { name: string }[] }>('list_people', {})
+  for (const { name } of people) await fleet.call('remove_person', { principal_id: name })
+  for (const each of [ada, bob]) expect((await each.ask('GET', '/api/me')).status).toBe(401)
+  const cleo = await enter('Cleo', owners)
+  expect((await cleo.ask('GET', '/api/people')).json<{ people: unknown[] }>().people).toHaveLength(1)
+})
+
 test('tokens make tokens a few levels deep only', async () => {
   const { project, enter, as } = await aTeam()
   const ada = await enter('Ada', [{ role: 'team-lead', project_id: project.id }])
