@@ -3,12 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { aMission, aProject } from '../src/domain/samples.testkit.ts'
 import { makeFleet } from '../src/fleet/fleet.ts'
+import { addPrincipal } from '../src/fleet/people/principals.ts'
+import { makeToken } from '../src/fleet/people/tokens.ts'
 import { put } from '../src/fleet/records.ts'
 import { authorize } from '../src/operations/authorize.ts'
 import { operationNamed } from '../src/operations/index.ts'
-import type { Caller } from '../src/operations/operation.ts'
+import type { Caller, Principal } from '../src/operations/operation.ts'
 import { openHome } from '../src/platform/home.ts'
 import { memoryKeys } from '../src/platform/keys.ts'
+import { callerOf } from '../src/server/auth.ts'
 import { openStore } from '../src/store/index.ts'
 import { type Bench, median, ms, type Row } from './figure.ts'
 
@@ -17,7 +20,7 @@ const MISSIONS = 20
 const DEMANDED_MS = 0.2
 
 const OWNER: Caller = { kind: 'owner' }
-const PERSON: Caller = {
+const PERSON: Principal = {
   ...{ kind: 'person', id: 'ada', name: 'Ada', limit: null },
   grants: [{ role: 'team-lead', project_id: 'p7' }],
 }
@@ -57,6 +60,11 @@ export const authorization: Bench = async scale => {
       rows.push(row(`authorize a command about a mission, ${who}, median`, named, reading))
       rows.push(row(`authorize a list, ${who}, median`, listed, nothing))
     }
+    const ask = { operation: 'bench', actor: 'person' }
+    const person = await addPrincipal(fleet, ask, { kind: 'person', name: 'Ada', grants: [...PERSON.grants] })
+    const { token } = await makeToken(fleet, ask, person, { name: 'bench', grants: null, expires_at: null })
+    const known = await timed(scale.of(5000, 500), async () => void (await callerOf(fleet, `Bearer ${token}`)))
+    rows.push(row('know who asks, by the token of a person, median', known, reading))
     return rows
   } finally {
     await fleet.close()
