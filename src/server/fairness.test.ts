@@ -1,7 +1,6 @@
-import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { setImmediate as later } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import * as z from 'zod'
 import { addPrincipal } from '../fleet/people/principals.ts'
 import { makeToken } from '../fleet/people/tokens.ts'
@@ -51,14 +50,12 @@ test('many calls in one request count as many', async () => {
 
 test('opening a live connection is a request like every other', async () => {
   const { server, flood, other } = await twoServices()
+  // No request is free again before the test is over, however slow the machine is.
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
+  onTestFinished(() => void vi.useRealTimers())
   const many = Array.from({ length: REQUESTS.burst + 50 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }))
   expect((await raw(server.url, 'POST', '/mcp', headersOf(flood), many)).status).toBe(429)
-  // Some are free again meanwhile.
-  const tried = Array.from({ length: 15 }, () => {
-    const { socket, over } = aReader(server.url, { token: flood })
-    return Promise.race([over, once(socket, 'open').then(() => 101)])
-  })
-  expect(await Promise.all(tried)).toContain(429)
+  expect(await aReader(server.url, { token: flood }).over).toBe(429)
   const reader = aReader(server.url, { token: other })
   reader.say({ type: 'ping', id: 1 })
   await reader.hears({ type: 'pong', id: 1 })
