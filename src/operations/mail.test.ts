@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
-import { aMission, aSession } from '../domain/samples.testkit.ts'
+import { Usage } from '../domain/records/session.ts'
+import type { Member } from '../domain/records/team.ts'
+import { aMission, aSession, NOW } from '../domain/samples.testkit.ts'
+import { withoutCosts } from './costs.ts'
 import type { Caller } from './operation.ts'
-import { twoTeams } from './teams.testkit.ts'
+import { aMember, twoTeams } from './teams.testkit.ts'
+
+interface Sent {
+  deliveries: { to: string; reason: string | null }[]
+}
 
 test('an agent writes, reads and acts in its own team only', async () => {
   const { ask, owner, one, two } = await twoTeams()
@@ -48,6 +55,37 @@ test('an agent cannot manage a team, release mail, or write to a group unless it
   await expect(ask(one.bob, 'send_mail', { to: '@all', body: 'x' })).rejects.toThrow(/may not write to a whole group/)
   await expect(ask(one.bob, 'send_mail', { to: ['lea', '@worker'], body: 'x' })).rejects.toThrow(/whole group/)
   expect(await ask(one.lea, 'send_mail', { to: '@all', body: 'x' })).toMatchObject({ from: { handle: 'lea' } })
+})
+
+test('whoever writes to all is told how many wake, and what that probably costs', async () => {
+  const { ask, owner, one, change, save } = await twoTeams()
+  const { members } = await ask<{ members: Member[] }>(owner, 'get_team', { team_id: one.id })
+  const [lea, bob] = ['lea', 'bob'].map(handle => members.find(each => each.handle === handle)!)
+  // lea has worked before and is idle, bob never has, and cid is at work.
+  const worked = { status: 'ended', usage: Usage.parse({ turns: 3, cost_usd: 0.5 }) } as const
+  await change('sessions', `s-${one.id}-lea`, worked)
+  await change('members', lea!.id, { session_id: `s-${one.id}-lea` })
+  await aMember({ ask, owner, save }, one, 'p1', 'cid')
+  const cid = await ask<Member>(owner, 'get_member', { team_id: one.id, member: 'cid' })
+  const since = new Date(Date.parse(NOW) - 240_000).toISOString()
+  await change('sessions', `s-${one.id}-cid`, { created_at: since })
+  await change('members', cid.id, { session_id: `s-${one.id}-cid` })
+
+  const send = (more: object = {}) =>
+    ask<Sent>(owner, 'send_mail', { team_id: one.id, to: '@all', body: 'Come.', needs: 'ack', ...more })
+  const sent = await send()
+  expect(sent).toMatchObject({ wakes: 2, likely_cost_usd: 1 })
+  const reasons = Object.fromEntries(sent.deliveries.map(({ to, reason }) => [to, reason]))
+  expect(reasons).toEqual({ lea: null, bob: null, cid: 'It waits for the end of a turn, 4 min so far.' })
+  expect(await send({ needs: 'none' })).toMatchObject({ wakes: 0, likely_cost_usd: null })
+  await ask(owner, 'change_member', { team_id: one.id, member: bob!.handle, paused: true })
+  expect(await send()).toMatchObject({ wakes: 1, likely_cost_usd: 0.5 })
+  // Somebody who may not see costs does not see this one.
+  const dan: Caller = {
+    ...{ kind: 'person', id: 'dan', name: 'Dan', grants: [{ role: 'worker', project_id: 'p1' }], limit: null },
+  }
+  const seen = await ask<Sent>(dan, 'send_mail', { team_id: one.id, to: 'lea', body: 'x', wake: true })
+  expect(withoutCosts(dan, seen)).toMatchObject({ wakes: 1, likely_cost_usd: 0 })
 })
 
 test('an agent that belongs to no team has no mail', async () => {

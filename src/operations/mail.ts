@@ -16,7 +16,7 @@ import { lookUpMember } from '../fleet/teams/members.ts'
 import { untilSeen } from '../fleet/watching.ts'
 import { isPerson } from './authorize.ts'
 import { actorOf, Paging, Ref } from './inputs.ts'
-import { DeliveryView, deliveryView, MailView, mailView } from './mail-view.ts'
+import { DeliveryView, deliveryView, MailView, mailView, SentView, sentView } from './mail-view.ts'
 import { type Context, command, query } from './operation.ts'
 import { addressesGroup, knownIn, memberIn, ofTeam, requireBroadcaster, teamOf } from './team-callers.ts'
 import { MemberRef } from './teams.ts'
@@ -60,7 +60,7 @@ export const mail = [
       team_id: TeamRef,
       to: z.union([z.string().min(1).max(60), z.array(z.string().min(1).max(60)).min(1).max(MOST_MEMBERS)]),
     }),
-    output: MailView,
+    output: SentView,
     run: async (context, { team_id, to, deadline = null, ...letter }) => {
       const team = await teamOf(context, team_id)
       const sender = await memberIn(context, team)
@@ -68,7 +68,7 @@ export const mail = [
       requireBroadcaster(sender, recipients)
       const wanted = { ...letter, deadline, to: recipients, reply_to: null, key: context.key }
       const sent = await post.sendMail(context.fleet, team.id, sender, wanted, actorOf(context))
-      return mailView(context.fleet, sent.mail, sent.deliveries)
+      return sentView(context.fleet, sent)
     },
   }),
   command({
@@ -80,13 +80,13 @@ export const mail = [
     needsFleet: true,
     agentMay: () => true,
     input: Letter.extend({ mail_id: MailRef }),
-    output: MailView,
+    output: SentView,
     run: async (context, { mail_id, deadline = null, ...letter }) => {
       const { mail: original, team } = await mailOf(context, mail_id)
       const sender = await memberIn(context, team)
       const wanted = { ...letter, deadline, to: [], reply_to: original.id, key: context.key }
       const sent = await post.sendMail(context.fleet, team.id, sender, wanted, actorOf(context))
-      return mailView(context.fleet, sent.mail, sent.deliveries)
+      return sentView(context.fleet, sent)
     },
   }),
   command({

@@ -6,7 +6,7 @@ import { MAX_MAIL_CHARS, PRIORITIES } from '../domain/records/team.ts'
 import { sendMail } from '../fleet/teams/mail.ts'
 import { createSwarm, killSwarm, lookUpSwarm, swarmsOf } from '../fleet/teamwork/swarms.ts'
 import { actorOf, ask, Ref } from './inputs.ts'
-import { MailView, mailView } from './mail-view.ts'
+import { SentView, sentView } from './mail-view.ts'
 import { command, query } from './operation.ts'
 import { memberIn, requireBroadcaster, requireLead, teamOf } from './team-callers.ts'
 import { SwarmRef } from './teams.ts'
@@ -91,7 +91,7 @@ export const swarms = [
       wake: z.boolean().default(true).describe('wake those that are idle'),
       priority: z.enum(PRIORITIES).default('normal'),
     }),
-    output: MailView,
+    output: SentView,
     run: async (context, { team_id, swarm_id, message, wake, priority }) => {
       const team = await teamOf(context, team_id)
       const { value: swarm } = await lookUpSwarm(context.fleet, team, swarm_id)
@@ -102,7 +102,7 @@ export const swarms = [
       const letter = { subject: '', needs: 'none', deadline: null, reply_to: null } as const
       const wanted = { ...letter, to, body: message, wake, priority, key: context.key }
       const sent = await sendMail(context.fleet, team.id, sender, wanted, actorOf(context))
-      return mailView(context.fleet, sent.mail, sent.deliveries)
+      return sentView(context.fleet, sent)
     },
   }),
 ]

@@ -22,7 +22,7 @@ async function post(path, body) {
 }
 
 for (const line of readFileSync(FLEET_MAIL_FILE, 'utf8').split('\n').filter(Boolean)) {
-  const { id, body, needs, from } = JSON.parse(line)
+  const { id, thread, body, needs, from } = JSON.parse(line)
   let said = ''
   if (other) {
     const letter = { body: `${body}!`, needs: 'reply' }
@@ -35,5 +35,5 @@ for (const line of readFileSync(FLEET_MAIL_FILE, 'utf8').split('\n').filter(Bool
     said = String(status)
   }
   if (needs === 'ack') said = String((await post(`/api/mail/${id}/ack`, {})).status)
-  appendFileSync(journal, `${JSON.stringify({ id, from, body, said })}\n`)
+  appendFileSync(journal, `${JSON.stringify({ id, thread, from, body, said })}\n`)
 }

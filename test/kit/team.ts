@@ -29,6 +29,11 @@ export interface TeamView {
   members: MemberView[]
 }
 
+export interface SentView extends MailView {
+  wakes: number
+  likely_cost_usd: number | null
+}
+
 /** A team of scripts that answer by rule, and write down what they were told. */
 export async function aTeam({ fleet, project }: Scene, handles: readonly string[], settings: object = {}) {
   const team = await fleet.call<TeamView>('create_team', { project_id: project.id, name: 'crew', ...settings })
@@ -49,9 +54,9 @@ export async function aTeam({ fleet, project }: Scene, handles: readonly string[
       (existsSync(journal) ? readFileSync(journal, 'utf8') : '')
         .split('\n')
         .filter(Boolean)
-        .map(line => JSON.parse(line) as { id: string; to: string; from: string; body: string; said: string }),
+        .map(line => JSON.parse(line) as { id: string; thread: string; from: string; body: string; said: string }),
     send: (to: string | string[], body: string, more: object = {}) =>
-      fleet.call<MailView>('send_mail', { team_id: team.id, to, body, ...more }),
+      fleet.call<SentView>('send_mail', { team_id: team.id, to, body, ...more }),
     mail: (id: string) => fleet.call<MailView>('get_mail', { mail_id: id }),
     member: async (handle: string) => (await show()).members.find(each => each.handle === handle)!,
   }

@@ -35,7 +35,7 @@ export function addMail(program: Command): void {
     const wanted = inputFrom([...LETTER, TEAM], options)
     const needs = options.wait && !wanted.needs ? { needs: 'reply' } : {}
     const input = { ...wanted, ...needs, to: to!.split(','), body: await textFrom(cli, text!) }
-    const message = await cli.ask<Message>('send_mail', input)
+    const message = await cli.ask<Answer<'send_mail'>>('send_mail', input)
     return options.wait ? replied(cli, message) : sent(cli, message)
   })
   const reply = mail
@@ -45,7 +45,7 @@ export function addMail(program: Command): void {
     .argument('<text>', 'the reply')
   does(addFields(reply, LETTER), async (cli, [id, text], options) => {
     const input = { ...inputFrom(LETTER, options), mail_id: id, body: await textFrom(cli, text!) }
-    sent(cli, await cli.ask<Message>('reply_mail', input))
+    sent(cli, await cli.ask<Answer<'reply_mail'>>('reply_mail', input))
   })
   const read = mail.command('read').description('read your mail; from then on it counts as read')
   read
@@ -103,13 +103,20 @@ function addActs(mail: Command): void {
   does(release, async (cli, [id]) => showMessage(cli, await cli.ask<Message>('release_mail', { mail_id: id })))
 }
 
-function sent({ terminal }: Cli, message: Message): undefined {
+function sent({ terminal }: Cli, message: Answer<'send_mail'>): undefined {
   terminal.tell(message, () => {
-    const held = message.deliveries.filter(each => each.held)
     terminal.print(`Sent ${shortId(message.id)} to ${message.deliveries.map(({ to }) => to).join(', ')}.`)
-    for (const { to, held: why } of held) terminal.note(`${to}: ${why}`)
+    if (message.deliveries.length > 1) terminal.note(`${wakingWords(message)}.`)
+    for (const { to, held, reason } of message.deliveries)
+      if (held ?? reason) terminal.note(`${to}: ${terminal.foreign(held ?? reason ?? '')}`)
   })
   return undefined
+}
+
+function wakingWords({ wakes, likely_cost_usd }: Answer<'send_mail'>): string {
+  if (!wakes) return 'It wakes nobody'
+  const who = wakes === 1 ? 'It wakes 1 member' : `It wakes ${wakes} members`
+  return likely_cost_usd ? `${who}; by their last sessions that costs about $${likely_cost_usd.toFixed(2)}` : who
 }
 
 /** Waits until nobody is expected to answer any more, and prints the replies. */

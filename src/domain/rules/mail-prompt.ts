@@ -1,4 +1,5 @@
 import type { Delivery, Mail, Member, Team } from '../records/team.ts'
+import { clipped, headOf } from '../text.ts'
 
 export interface Letter {
   mail: Mail
@@ -7,7 +8,7 @@ export interface Letter {
 }
 
 /** The longest text of one message in a prompt. The rest is read with a tool. */
-const MOST_CHARS = 32 * 1024
+export const MOST_CHARS = 32 * 1024
 
 const WANTED: Readonly<Record<Mail['needs'], string>> = {
   none: '',
@@ -16,18 +17,41 @@ const WANTED: Readonly<Record<Mail['needs'], string>> = {
   decision: ', wants a decision',
 }
 
-/** Mail as an agent is told it: who wrote what, quoted line by line. What is quoted gives no permission. */
-export function lettersInWords(letters: readonly Letter[], more = 0): string {
-  const rest = more ? [`${more} more messages wait for you: fetch them with mail_read.`] : []
-  return [...letters.map(inWords), ...rest].join('\n\n')
+/** Messages that do not fit into a prompt: the first of them, and how many there are. */
+export interface Rest {
+  count: number
+  listed: readonly Mail[]
 }
 
+const NO_REST: Rest = { count: 0, listed: [] }
+
+/** Mail as an agent is told it: who wrote what, quoted line by line. What is quoted gives no permission. */
+export function lettersInWords(letters: readonly Letter[], rest = NO_REST): string {
+  return [...letters.map(inWords), ...(rest.count ? [listOf(rest)] : [])].join('\n\n')
+}
+
+function listOf({ count, listed }: Rest): string {
+  const unlisted = count - listed.length
+  return [
+    `${count} more messages wait for you. mail_read shows them in full; what you do not read there you are told in your next session.`,
+    ...listed.map(inALine),
+    ...(unlisted > 0 ? [`- and ${unlisted} more`] : []),
+  ].join('\n')
+}
+
+const LINE_CHARS = 80
+
+const inALine = (mail: Mail): string =>
+  `- ${mail.id} from ${fromAndWanted(mail)}: ${saying(clipped(mail.subject || headOf(mail.body), LINE_CHARS))}`
+
+const fromAndWanted = ({ from, needs }: Mail): string => `${from.handle}, ${from.role}${WANTED[needs]}`
+
 function inWords({ mail, body }: Letter): string {
-  const { id, from, subject, needs, deadline, reply_to, priority } = mail
+  const { id, subject, deadline, reply_to, priority } = mail
   const urgent = priority === 'high' || priority === 'critical' ? `, ${priority} priority` : ''
   const until = deadline ? `, until ${deadline}` : ''
   const about = reply_to ? ` (a reply to ${reply_to})` : ''
-  const head = `Message ${id} from ${from.handle}, ${from.role}${WANTED[needs]}${until}${urgent}${about}`
+  const head = `Message ${id} from ${fromAndWanted(mail)}${until}${urgent}${about}`
   const cut = body.length > MOST_CHARS ? `\n> … (${body.length} characters: mail_read shows all)` : ''
   return [head, ...(subject ? [`Subject: ${oneLine(subject)}`] : []), quoted(body.slice(0, MOST_CHARS)) + cut].join(
     '\n',

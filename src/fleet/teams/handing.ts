@@ -2,16 +2,18 @@ import type { Digest } from '../../agents/index.ts'
 import type { Session } from '../../domain/records/session.ts'
 import type { Delivery, Mail } from '../../domain/records/team.ts'
 import * as rules from '../../domain/rules/mail.ts'
-import { type Letter, lettersInWords } from '../../domain/rules/mail-prompt.ts'
+import { MOST_IN_PROMPT } from '../../domain/rules/mail-outlook.ts'
+import { type Letter, lettersInWords, MOST_CHARS, type Rest } from '../../domain/rules/mail-prompt.ts'
+import type { StoredText } from '../../domain/text.ts'
 import type { Change, Stored } from '../../store/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { messageTo } from '../questions/messages.ts'
 import { all, current, put } from '../records.ts'
 import { aboutTeam } from './teams.ts'
 
-/** So many messages fit into one prompt, and into the commit that hands them over. */
-const MOST_IN_PROMPT = 50
 const MOST_AT_ONCE = 20
+/** Of a prompt that is longer, clients and models take nothing at all. */
+const MOST_PROMPT_CHARS = 4 * MOST_CHARS
 
 export interface HandedMail {
   /** For the prompt. */
@@ -31,9 +33,9 @@ export async function handToPrompt(fleet: Fleet, session: Session): Promise<Hand
   if (!member_id) return NO_MAIL
   return retryOnConflict(async () => {
     const before = (await handedTo(fleet, session.id)).filter(({ value }) => value.state === 'handed')
-    const room = Math.max(0, MOST_IN_PROMPT - before.length)
-    const { items } = await fleet.store.find('deliveries', { index: 'queued', equals: [member_id], limit: room + 1 })
-    const fresh = items.slice(0, room)
+    const query = { index: 'queued', equals: [member_id], limit: 2 * MOST_IN_PROMPT }
+    const { items, cursor } = await fleet.store.find('deliveries', query)
+    const fresh = items.slice(0, await howManyFit(fleet, before, items))
     const now = fleet.now()
     const next = fresh.map(({ value, version }) => ({
       value: rules.handed(value, { session_id: session.id, via: 'prompt' }, now),
@@ -45,8 +47,12 @@ export async function handToPrompt(fleet: Fleet, session: Session): Promise<Hand
         events: [aboutHanded(session, next)],
       })
     const letters = await lettersOf(fleet, [...before, ...next])
-    const more = items.length > room ? await queuedFor(fleet, member_id) : 0
-    return { words: lettersInWords(letters, more), lines: letters.map(inJson).join('') }
+    const left = items.slice(fresh.length)
+    const rest: Rest = {
+      count: cursor ? await queuedFor(fleet, member_id) : left.length,
+      listed: await mailsOf(fleet, left.slice(0, MOST_IN_PROMPT)),
+    }
+    return { words: lettersInWords(letters, rest), lines: letters.map(inJson).join('') }
   })
 }
 
@@ -56,6 +62,31 @@ const MOST_COUNTED = 500
 async function queuedFor(fleet: Fleet, memberId: string): Promise<number> {
   const query = { index: 'queued', equals: [memberId], limit: MOST_COUNTED }
   return (await fleet.store.find('deliveries', query)).items.length
+}
+
+/** How many of the queued messages fit into a prompt beside those that are in it. At least one does. */
+async function howManyFit(
+  fleet: Fleet,
+  before: readonly Stored<Delivery>[],
+  queued: readonly Stored<Delivery>[],
+): Promise<number> {
+  const room = Math.max(0, MOST_IN_PROMPT - before.length)
+  let chars = 0
+  for (const { body } of await mailsOf(fleet, before)) chars += charsOf(body)
+  let fit = 0
+  for (const { body } of await mailsOf(fleet, queued.slice(0, room))) {
+    chars += charsOf(body)
+    if (chars > MOST_PROMPT_CHARS && before.length + fit > 0) break
+    fit++
+  }
+  return fit
+}
+
+const charsOf = (body: StoredText): number => Math.min(MOST_CHARS, 'inline' in body ? body.inline.length : body.bytes)
+
+const mailsOf = async (fleet: Fleet, deliveries: readonly Stored<Delivery>[]): Promise<Mail[]> => {
+  const found = await Promise.all(deliveries.map(({ value }) => fleet.store.get('mail', value.mail_id)))
+  return found.flatMap(stored => stored?.value ?? [])
 }
 
 export const handedTo = (fleet: Fleet, sessionId: string): Promise<Stored<Delivery>[]> =>
