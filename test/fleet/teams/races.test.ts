@@ -1,92 +1,104 @@
 import { expect, test } from 'vitest'
-import { eventually, scaled } from '../../kit/fleet.ts'
+import { eventually } from '../../kit/fleet.ts'
 import { aScene } from '../../kit/scene.ts'
 import { aTeam, type MailView } from '../../kit/team.ts'
 
-const settled = async <T>(work: Promise<T>[]) => {
-  const results = await Promise.allSettled(work)
-  return {
-    done: results.flatMap(each => (each.status === 'fulfilled' ? [each.value] : [])),
-    refused: results.flatMap(each => (each.status === 'rejected' ? [String(each.reason.message)] : [])),
+const OWNER = undefined
+
+interface Refusal {
+  error: { message: string; facts?: Record<string, unknown> }
+}
+
+/** A team on a running server, and everybody over HTTP. */
+async function aCrew(settings: object = {}) {
+  const s = await aScene()
+  const crew = await aTeam(s, [], settings)
+  const post = async <T>(token: string | undefined, path: string, body: object = {}) => {
+    const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
+    const answer = await s.fleet.http(path, { method: 'POST', body: JSON.stringify(body), headers })
+    return { status: answer.status, body: (await answer.json()) as T & Refusal }
   }
+  /** A member that nobody wakes: nothing is handed to it before it acts. */
+  const joined = async (handle: string): Promise<string> => {
+    const { body } = await post<{ token: string }>(OWNER, `/api/teams/${crew.team.id}/join`, { handle })
+    return body.token
+  }
+  return { ...s, crew, post, joined }
 }
 
 test('20 at once with room for 5, five of them with one name: five members, one per name', async () => {
-  const s = await aScene()
-  const crew = await aTeam(s, [], { max_members: 5 })
-  const handles = [...Array(15).keys()].map(n => `m${n}`)
-  const wanted = [...Array(5).fill('same'), ...handles]
-  const { done, refused } = await settled(wanted.map(handle => crew.add(handle)))
-  expect(done).toHaveLength(5)
-  expect(refused.every(why => /is full: it may have 5 agents|already has a member called same/.test(why))).toBe(true)
+  const { crew, post } = await aCrew({ max_members: 5 })
+  const wanted = [...Array(5).fill('same'), ...[...Array(15).keys()].map(n => `m${n}`)]
+  const answers = await Promise.all(
+    wanted.map(handle =>
+      post(OWNER, `/api/teams/${crew.team.id}/members`, { handle, agent: 'shell', charter: crew.script }),
+    ),
+  )
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
+  const refused = answers.filter(({ status }) => status !== 200)
+  expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([409]))
+  for (const { body } of refused)
+    expect(body.error.message).toMatch(/is full: it may have 5 agents|already has a member called same/)
   const { members } = await crew.show()
   expect(members.filter(({ mission_id }) => mission_id)).toHaveLength(5)
   expect(new Set(members.map(({ handle }) => handle)).size).toBe(6)
 })
 
-test('acknowledging and cancelling at once: exactly one wins, and the other is told what is', async () => {
-  const s = await aScene({ start: false })
-  const crew = await aTeam(s, [])
-  const { id: service } = await s.fleet.call<{ id: string }>('add_service', {
-    ...{ name: 'bot', grants: [{ role: 'coordinator', project_id: s.project.id }] },
-  })
-  // Both are people, so nobody hands the messages over before they act.
-  const operation = async (name: string, input: object) => {
-    const { operationNamed } = await import('../../../src/operations/index.ts')
-    const found = operationNamed(name)!
-    if (found.kind === 'stream') throw new Error(name)
-    const grants = [{ role: 'coordinator' as const, project_id: s.project.id }]
-    const caller = { kind: 'service' as const, id: service, name: 'bot', grants, limit: null }
-    return found.run({ fleet: s.fleet.fleet, caller, signal: new AbortController().signal }, found.input.parse(input))
-  }
-  await operation('send_mail', { team_id: crew.team.id, to: 'operator', body: 'I am here.' })
-  const pairs = scaled(50, 200)
-  const outcomes: string[] = []
-  for (let n = 0; n < pairs; n++) {
-    const { id } = await crew.send('bot', `${n}`, { needs: 'ack' })
-    const acts = [operation('ack_mail', { mail_id: id }), s.fleet.call('cancel_mail', { mail_id: id })]
-    const [acked, cancelled] = await Promise.allSettled(n % 2 ? acts : acts.reverse())
-    const [ack, cancel] = n % 2 ? [acked, cancelled] : [cancelled, acked]
+test('200 times acknowledging and cancelling at once: exactly one wins, and the other is told what is', async () => {
+  const { crew, post, joined } = await aCrew()
+  const zoe = await joined('zoe')
+  const won: Record<string, number> = {}
+  for (let n = 0; n < 200; n++) {
+    const { id } = await crew.send('zoe', `${n}`, { needs: 'ack' })
+    const ack = () => post(zoe, `/api/mail/${id}/ack`)
+    // Whoever is asked first often wins, so they take turns.
+    const first = n % 2 ? ack() : undefined
+    const taking = post<{ cancelled: unknown[]; kept: unknown[] }>(OWNER, `/api/mail/${id}/cancel`)
+    const [acked, taken] = await Promise.all([first ?? ack(), taking])
     const { state } = (await crew.mail(id)).deliveries[0]!
-    const taken = cancel!.status === 'fulfilled' && (cancel!.value as { cancelled: unknown[] }).cancelled.length === 1
-    const won = [ack!.status === 'fulfilled' && 'acked', taken && 'cancelled'].filter(Boolean)
-    expect(won).toEqual([state])
-    outcomes.push(state)
+    if (state === 'acked') {
+      expect([acked.status, taken.status, taken.body.cancelled.length]).toEqual([200, 200, 0])
+      expect(taken.body.kept).toMatchObject([{ state: 'acked' }])
+    } else {
+      expect([state, acked.status, taken.body.cancelled.length]).toEqual(['cancelled', 409, 1])
+      expect(acked.body.error.message).toBe('This message is cancelled already.')
+    }
+    won[state] = (won[state] ?? 0) + 1
   }
-  expect(outcomes.length).toBe(pairs)
+  expect(Object.keys(won).toSorted()).toEqual(['acked', 'cancelled'])
 })
 
-test('of many replies to one message, one counts', async () => {
-  const s = await aScene({ start: false })
-  const crew = await aTeam(s, [])
-  const operator = await crew.member('operator')
-  // A message to the operator, from the fleet's own hand.
-  const { sendMail } = await import('../../../src/fleet/teams/mail.ts')
-  const letter = {
-    to: ['operator'],
-    body: 'Which one?',
-    subject: '',
-    priority: 'normal',
-    deadline: null,
-    reply_to: null,
-  } as const
-  const { mail } = await sendMail(
-    s.fleet.fleet,
-    crew.team.id,
-    'fleet',
-    { ...letter, needs: 'decision', wake: false },
-    'fleet',
+test('50 claim one task at once: one has it, and the others are told who', async () => {
+  const { crew, post, joined } = await aCrew({ max_members: 60 })
+  const tokens = new Map<string, string>()
+  for (let n = 0; n < 50; n++) tokens.set(`m${n}`, await joined(`m${n}`))
+  const task = await post<{ id: string }>(OWNER, '/api/team-tasks', { team_id: crew.team.id, title: 'Paint the pier' })
+  const { id } = task.body
+  const answers = await Promise.all(
+    [...tokens].map(async ([handle, token]) => ({ handle, ...(await post(token, `/api/team-tasks/${id}/take`)) })),
   )
-  expect(operator.handle).toBe('operator')
-  await crew.add('ada')
-  const tries = [...Array(20).keys()].map(n =>
-    s.fleet.call<MailView>('send_mail', { team_id: crew.team.id, to: 'ada', body: `${n}` }),
+  const winners = answers.filter(({ status }) => status === 200)
+  expect(winners).toHaveLength(1)
+  const { handle } = winners[0]!
+  const refused = answers.filter(({ status }) => status !== 200)
+  expect(refused.map(({ status, body }) => [status, body.error.message])).toEqual(
+    Array(49).fill([409, `${handle} has the task ${id} already.`]),
   )
-  expect((await settled(tries)).done).toHaveLength(20)
-  const replies = [...Array(20).keys()].map(() => s.fleet.call('ack_mail', { mail_id: mail.id }))
-  const { refused } = await settled(replies)
-  expect(refused).toEqual([])
-  await expect(s.fleet.call('decline_mail', { mail_id: mail.id, reason: 'no' })).rejects.toThrow(/acked already/)
+})
+
+test('of 20 replies to one message at once, one counts', async () => {
+  const { crew, post, joined } = await aCrew()
+  const zoe = await joined('zoe')
+  const { id } = await crew.send('zoe', 'Which pier is free?', { needs: 'reply' })
+  const answers = await Promise.all(
+    [...Array(20).keys()].map(n => post<MailView>(zoe, `/api/mail/${id}/reply`, { body: `${n}` })),
+  )
+  const [counts, ...more] = answers.filter(({ status }) => status === 200)
+  expect(more).toEqual([])
+  const refused = answers.filter(({ status }) => status !== 200)
+  expect(refused.map(({ body }) => body.error.message)).toEqual(Array(19).fill('This message is replied already.'))
+  const { body } = await post<{ messages: MailView[] }>(OWNER, '/api/mail/read', {})
+  expect(body.messages.map(each => each.id)).toEqual([counts!.body.id])
 })
 
 test('the same key sends one message, and not another one', async () => {
