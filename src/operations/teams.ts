@@ -29,6 +29,7 @@ import { requireTmux } from '../fleet/terminals/panes.ts'
 import { ask, given, ProjectRef, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
 import { missionOf, teamOf } from './team-callers.ts'
+import { Circles, circlesOf } from './team-circles.ts'
 
 const TeamRef = Ref.describe('an id, its first letters, or the name')
 export const SwarmRef = Ref.describe('the name of a swarm in its team, or its id')
@@ -52,6 +53,7 @@ const TeamSummary = Team.omit({ roster: true }).extend({
 const TeamView = TeamSummary.extend({
   spent_usd: z.number().describe('by all its members, also those that were dismissed'),
   members: z.array(MemberView),
+  circles: Circles,
 })
 const MemberDetail = MemberView.extend({ charter: z.string().describe('its standing instructions') })
 
@@ -311,7 +313,11 @@ async function requireTerminalFor(fleet: Fleet, { project_id }: Team, settings: 
 }
 
 async function teamView(fleet: Fleet, team: Team): Promise<z.infer<typeof TeamView>> {
-  const [members, spent_usd] = await Promise.all([membersOf(fleet, team), spentBy(fleet, team)])
+  const [members, spent_usd, circles] = await Promise.all([
+    membersOf(fleet, team),
+    spentBy(fleet, team),
+    circlesOf(fleet, team),
+  ])
   const views = members.map(member => memberView(fleet, member))
-  return { ...summaryOf(team), spent_usd, members: await Promise.all(views) }
+  return { ...summaryOf(team), spent_usd, members: await Promise.all(views), circles }
 }

@@ -198,6 +198,10 @@ function showTeam({ terminal }: Cli, team: Answer<'get_team'>): undefined {
     ],
     team.members,
   )
+  for (const { members, waits } of team.circles) {
+    terminal.note(`${members.join(', ')} wait for each other:`)
+    for (const { text } of waits) terminal.note(`  ${terminal.foreign(text)}`)
+  }
   return undefined
 }
 

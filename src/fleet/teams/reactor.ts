@@ -11,6 +11,7 @@ import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { type Desk, idIn, type Reactor, type Ref, refTo } from '../reactor.ts'
 import { all, current, put } from '../records.ts'
 import { returnTasks } from '../teamwork/tasks.ts'
+import { tellOfCircle } from './circles.ts'
 import { handedTo, handToLive } from './handing.ts'
 import { aboutDelivery, limitsOf, mailing } from './mail.ts'
 import { agentMemberOf, liveOf, takesMessages } from './sessions.ts'
@@ -37,7 +38,8 @@ export class Teams implements Reactor {
   /** Every member for whom something is on its way. */
   async *unfinished(): AsyncGenerator<Ref> {
     const seen = new Set<string>()
-    for (const index of ['queued', 'session'])
+    // `due`: who was asked for an answer may be in a circle of members that wait for each other.
+    for (const index of ['queued', 'session', 'due'])
       for await (const { value } of all(this.#fleet, 'deliveries', index)) {
         if (seen.has(value.member_id)) continue
         seen.add(value.member_id)
@@ -77,7 +79,7 @@ export class Teams implements Reactor {
     const { items: queued } = await this.#fleet.store.find('deliveries', {
       ...{ index: 'queued', equals: [member.id], limit: PAGE },
     })
-    if (!queued.length) return
+    if (!queued.length) return tellOfCircle(this.#fleet, member)
     const live = await liveOf(this.#fleet, member)
     if (!live) await this.#wake(member, queued)
     else if (takesMessages(this.#fleet, live)) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { addressesIn, addressesOf, reachOf, reachWords, typingAt } from './addressing.ts'
+import { addressesIn, addressesOf, reachOf, reachWords, setGoingWords, typingAt } from './addressing.ts'
 import { threadsOf } from './threads.ts'
-import type { Mail, Member } from './words.ts'
+import type { Delivery, Mail, Member } from './words.ts'
 
 const member = (handle: string, more: Partial<Member> = {}): Member =>
   ({ id: `id-${handle}`, handle, role: 'worker', person: null, state: 'idle', ...more }) as Member
@@ -52,4 +52,11 @@ test('messages are conversations, the one that was written in last first', () =>
   ])
   expect(threads[0]!.messages.map(({ id }) => id)).toEqual(['1', '4'])
   expect(threadsOf([mail('4', '1', 'Re: Tide')])[0]).toMatchObject({ subject: 'Tide', isWhole: false })
+})
+
+test('a message to several says what it probably costs, if that is known', () => {
+  const said = (wakes: number, likely_cost_usd: number | null, recipients = 3) =>
+    setGoingWords({ deliveries: Array<Delivery>(recipients), wakes, likely_cost_usd })
+  expect(said(2, 0.5)).toBe('Sent. 2 members wake; by their last sessions that costs about $0.50.')
+  for (const nothing of [said(2, null), said(2, 0), said(0, null), said(1, 0.5, 1)]) expect(nothing).toBe('')
 })

@@ -1,5 +1,6 @@
 import { isGroup, membersAt } from '../../../../src/domain/rules/mail.ts'
-import { plural } from '../../kit/words.ts'
+import type { Output } from '../../api/client.ts'
+import { dollars, plural } from '../../kit/words.ts'
 import { type Member, ROLES } from './words.ts'
 
 export interface Address {
@@ -81,4 +82,14 @@ export function reachWords({ recipients, waking, unknown }: Reach): string {
   if (!waking.length) return `${to}; wakes nobody.`
   if (recipients.length === 1) return `${to}; it wakes.`
   return `${to}; ${plural(waking.length, 'member wakes', 'members wake')}.`
+}
+
+/** What a message to several set going. Empty: nothing that costs anything as far as is known. */
+export function setGoingWords({
+  deliveries,
+  wakes,
+  likely_cost_usd,
+}: Pick<Output<'send_mail'>, 'deliveries' | 'wakes' | 'likely_cost_usd'>): string {
+  if (deliveries.length < 2 || !wakes || !likely_cost_usd) return ''
+  return `Sent. ${plural(wakes, 'member wakes', 'members wake')}; by their last sessions that costs about ${dollars(likely_cost_usd)}.`
 }

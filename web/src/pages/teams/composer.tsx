@@ -5,7 +5,7 @@ import { ChoiceInput, LongTextInput, SwitchInput, TextInput } from '../../kit/fi
 import { useCommand } from '../../live/data.ts'
 import { useMay } from '../../live/me.ts'
 import { AddressBox } from './address-box.tsx'
-import { addressesIn, addressesOf, reachOf, reachWords } from './addressing.ts'
+import { addressesIn, addressesOf, reachOf, reachWords, setGoingWords } from './addressing.ts'
 import { type Mail, type Member, NEEDS, type Team } from './words.ts'
 
 interface ComposerProps {
@@ -24,6 +24,8 @@ export function Composer({ team, myself, to, setTo }: ComposerProps) {
   const [needs, setNeeds] = useState<Mail['needs']>('none')
   const [deadline, setDeadline] = useState('')
   const [wake, setWake] = useState(true)
+  /** What the last message set going, until the next one is written. */
+  const [setGoing, setSetGoing] = useState('')
   const mayBroadcast = useMay('mail.broadcast', team.project_id)
   const { run, busy } = useCommand('send_mail')
   const addresses = addressesIn(to, team.members)
@@ -42,6 +44,7 @@ export function Composer({ team, myself, to, setTo }: ComposerProps) {
     setSubject('')
     setBody('')
     setDeadline('')
+    setSetGoing(setGoingWords(sent))
   }
   const pressed = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return
@@ -77,7 +80,7 @@ export function Composer({ team, myself, to, setTo }: ComposerProps) {
           </div>
           <Flex gap="3" align="center" justify="between" wrap="wrap">
             <Text size="2" color="gray" role="status">
-              {!isTyping && reachWords(reach)}
+              {(!body && setGoing) || (!isTyping && reachWords(reach))}
             </Text>
             <Button type="submit" disabled={!isReady} loading={busy}>
               <Send size={14} /> Send

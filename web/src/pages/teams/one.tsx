@@ -1,5 +1,5 @@
 import { Badge, Callout, Flex, TabNav, Text } from '@radix-ui/themes'
-import { Pause } from 'lucide-react'
+import { Pause, RefreshCw } from 'lucide-react'
 import { Suspense, useEffect, useRef, useState } from 'react'
 import { Link, useLocation, useParams, useSearchParams } from 'wouter'
 import { useProjectNames } from '../../kit/choosers.tsx'
@@ -42,7 +42,7 @@ function useMyself(members: readonly Member[]): Member | undefined {
 }
 
 function Shown({ team }: { team: Team }) {
-  const { id, name, description, project_id, members, paused } = team
+  const { id, name, description, project_id, members, paused, circles } = team
   const projectName = useProjectNames()
   const maySpend = useMay('costs.read', project_id)
   const isSingle = useSingleColumn()
@@ -104,6 +104,16 @@ function Shown({ team }: { team: Team }) {
           <Callout.Text>Nobody in this team is woken. Mail waits until you unpause it.</Callout.Text>
         </Callout.Root>
       )}
+      {circles.map(({ members: inside, waits }) => (
+        <Callout.Root key={inside.join()} color="amber" highContrast mb="4">
+          <Callout.Icon>
+            <RefreshCw size={16} />
+          </Callout.Icon>
+          <Callout.Text className="break">
+            {plain(inside.join(', '))} wait for each other. {waits.map(({ text }) => plain(text)).join(' ')}
+          </Callout.Text>
+        </Callout.Root>
+      ))}
       <TabNav.Root ref={tabs} className="team-tabs" aria-label="Parts of the team">
         {parts.map(each => (
           <TabNav.Link key={each} asChild active={each === part}>
