@@ -9,7 +9,7 @@ const AGENTS = 4
 const MOST_MIB = 90
 const BARE = `require('node:http').createServer((_, answer) => answer.end()).listen(0, '127.0.0.1')`
 /** npm puts the pinned Node first. A person's shell finds the machine's own, which may be older. */
-const PATH = (process.env.PATH ?? '').split(':').filter(folder => !folder.includes('node_modules'))
+export const PATH = (process.env.PATH ?? '').split(':').filter(folder => !folder.includes('node_modules'))
 
 /** What a server uses that has nothing to do, and one whose agents sleep, compared with a Node that only listens. */
 export const idle: Bench = async scale => {
@@ -52,7 +52,7 @@ async function startAgents(fleet: TestFleet, project: { id: string }): Promise<v
   })
 }
 
-interface Usage {
+export interface Usage {
   /** Percent of a core. */
   processor: number
   rss: number
@@ -61,7 +61,7 @@ interface Usage {
 }
 
 /** Looks only after it has come to rest. */
-async function usage({ pid }: ChildProcess, scale: Scale): Promise<Usage> {
+export async function usage({ pid }: ChildProcess, scale: Scale): Promise<Usage> {
   await pause(scale.of(60, 20) * 1000)
   const started = performance.now()
   const before = sum(serverProcesses(pid!).map(cpuSeconds))
@@ -76,7 +76,7 @@ async function usage({ pid }: ChildProcess, scale: Scale): Promise<Usage> {
 }
 
 const mib = ({ rss, pss }: Usage): string => `${rss.toFixed(0)} MiB (${pss.toFixed(0)} without what others share)`
-const percent = (value: number): string => `${value.toFixed(2)} %`
+export const percent = (value: number): string => `${value.toFixed(2)} %`
 
 function processor(who: string, measured: Usage, floor: Usage, most: number): Row {
   return {

@@ -13,6 +13,7 @@ import { idle } from './idle.ts'
 import { large } from './large.ts'
 import { live } from './live.ts'
 import { mail } from './mail.ts'
+import { members } from './members.ts'
 import { packages } from './packages.ts'
 import { page } from './page.ts'
 import { search } from './search.ts'
@@ -36,6 +37,7 @@ const BENCHES: Record<string, Bench> = {
   search,
   authorization,
   mail,
+  members,
   large,
 }
 /** These run only when they are named. */
