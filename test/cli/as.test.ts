@@ -1,9 +1,10 @@
 import { PassThrough } from 'node:stream'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { run as program } from '../../src/cli/program.ts'
 import { aCrew, type Crew, type CrewClient } from '../kit/claude-fleet.ts'
 import { eventually } from '../kit/fleet.ts'
 import { type Anything, ledger } from '../kit/known.ts'
+import { tmuxIn } from '../kit/tmux.ts'
 
 let crew: Crew
 let lead: CrewClient
@@ -177,6 +178,25 @@ test('every command of CAFleet does what it did there, with its exit codes', asy
   expect(member).toMatchObject({ name: 'moth', kind: 'agent' })
   const [moth] = await as(owl.token, ['member', 'list'], '--activity', ...night)
   expect(moth).toMatchObject({ name: 'moth', coding_agent: 'worker', unread: expect.any(Number) })
+  // It has no window: what it printed is shown, and mail wakes it.
+  const theMoth = ['--member-id', 'moth', ...night]
+  const printed = await eventually('moth has flown', async () => {
+    const { lines } = await as(owl.token, ['member', 'capture'], '--lines', '20', ...theMoth)
+    return lines.join('\n').includes('flown') ? lines : undefined
+  })
+  expect(printed.length).toBeLessThanOrEqual(20)
+  expect(await as(owl.token, ['member', 'ping'], ...theMoth)).toMatchObject({ alive: true })
+  expect(await as(owl.token, ['member', 'nudge'], ...theMoth, 'do: echo flown again')).toMatchObject({
+    text: 'do: echo flown again',
+  })
+  for (const verb of [
+    ['send-input', '--choice', '1'],
+    ['send-input', '--freetext', 'yes'],
+    ['exec', 'ls'],
+  ])
+    expect(await fails(undefined, 1, 'member', ...verb, ...theMoth), verb.join(' ')).toMatch(/no terminal|in tmux/)
+  expect(await fails(owl.token, 2, 'member', 'send-input', ...theMoth)).toMatch(/--freetext/)
+  call('member send-input', 'member exec')
   expect(await fails(bat.token, 1, 'member', 'delete', '--member-id', 'moth', '--force', ...night)).toMatch(
     /teams\.manage/,
   )
@@ -194,4 +214,47 @@ test('every command of CAFleet does what it did there, with its exit codes', asy
   expect((await typed(['as', 'cafleet', 'setup', '--dry-run'])).code).toBe((await typed(['setup', '--dry-run'])).code)
   call('server', 'doctor', 'setup')
   expect(forgotten()).toEqual([])
+})
+
+/** A script in a window that asks before it goes on, and does not end when it is asked to. */
+const STUBBORN = `trap '' HUP TERM
+printf '> '
+while read -r line; do
+  case $line in
+  *ask*) printf 'Delete it? [y/N] '; read -r answer; echo "answered $answer" ;;
+  *) echo "heard: $line" ;;
+  esac
+  printf '> '
+done`
+
+test.skipIf(!tmuxIn)('a member of CAFleet in a window is captured, answered, pinged, nudged and deleted', async () => {
+  const { fleet } = crew.scene
+  const { end } = tmuxIn!(fleet.fleet.home.path)
+  onTestFinished(end)
+  const as = async (...args: string[]) => {
+    const { code, out, err } = await typed(['as', 'cafleet', '--session-id', 'crew', 'member', ...args])
+    return { code, err, answer: (out ? JSON.parse(out) : undefined) as Anything }
+  }
+  const theFrog = ['--member-id', 'frog']
+  const agent = ['--coding-agent', 'shell', '--description', STUBBORN]
+  expect((await as('create', '--name', 'frog', ...agent, '--tmux')).code).toBe(0)
+  const showing = (text: string, state: string) =>
+    eventually(
+      `${text}, ${state}`,
+      async () => {
+        const { answer } = await as('capture', '--lines', '30', ...theFrog)
+        return answer?.state === state && answer.lines.join('\n').includes(text)
+      },
+      async () => JSON.stringify(await as('capture', ...theFrog)),
+    )
+  await showing('>', 'idle')
+  expect((await as('ping', ...theFrog)).answer).toMatchObject({ alive: true, state: 'idle', unread: 0 })
+  expect((await as('nudge', ...theFrog, 'ask')).answer).toMatchObject({ text: 'A reminder: "ask".' })
+  await showing('Delete it?', 'prompt')
+  expect((await as('nudge', ...theFrog, 'hello')).code).toBe(1)
+  expect((await as('send-input', ...theFrog, '--freetext', 'y')).code).toBe(0)
+  await showing('answered y', 'idle')
+  const left = await as('delete', ...theFrog)
+  expect([left.code, left.err]).toEqual([2, expect.stringMatching(/answered y[\s\S]*did not end/)])
+  expect((await as('delete', ...theFrog, '--force')).answer).toMatchObject({ name: 'frog', status: 'deleted' })
 })

@@ -1,8 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { Forbidden, InvalidInput, NotFound, Refusal } from '../../domain/errors.ts'
 import { openHome } from '../../platform/home.ts'
 import type { Cli } from '../command.ts'
-import { textFrom } from '../command.ts'
 import { complain } from '../errors.ts'
 import { EXIT, Exit, exitOfError } from '../exit.ts'
 import { projectHere } from '../project-here.ts'
@@ -10,10 +8,11 @@ import { homeOf, namedServer } from '../server.ts'
 
 type Options = Record<string, unknown>
 
-interface Member {
+export interface Member {
   id: string
   handle: string
   role: string
+  placement: string
   person: string | null
   state: string
   waits_for: string | null
@@ -23,7 +22,7 @@ interface Member {
   created_at: string
 }
 
-interface Team {
+export interface Team {
   id: string
   name: string
   created_at: string
@@ -126,7 +125,7 @@ export async function deleteSession({ cli }: Cafleet, [id]: string[]): Promise<u
 
 // Who is in a team
 
-const agentOf = ({ id, handle, role, person, state, created_at }: Member) => ({
+export const agentOf = ({ id, handle, role, person, state, created_at }: Member) => ({
   ...{ agent_id: id, name: handle, role, kind: person === null ? 'agent' : 'person', status: state },
   registered_at: created_at,
 })
@@ -168,7 +167,7 @@ export async function deregister(here: Cafleet, _: string[], { agentId }: Option
 }
 
 /** A member by its id, the id that its token has, or its name. */
-function named(team: Team, ref: string): Member {
+export function named(team: Team, ref: string): Member {
   const found = team.members.find(
     ({ id, handle, person }) =>
       id === ref || handle.toLowerCase() === ref.toLowerCase() || person?.endsWith(`:${ref}`) === true,
@@ -178,7 +177,7 @@ function named(team: Team, ref: string): Member {
 }
 
 /** Who asks is said by the token. A flag may only say the same. */
-async function ownIn({ cli }: Cafleet, team: Team, ref: string): Promise<Member> {
+export async function ownIn({ cli }: Cafleet, team: Team, ref: string): Promise<Member> {
   const session = cli.where.env.FLEET_SESSION
   const own = session
     ? team.members.find(({ session_id }) => session_id === session)
@@ -247,72 +246,3 @@ export const cancelMessage = (here: Cafleet, _: string[], options: Options): Pro
   onMessage(here, options, 'cancel_mail')
 export const showMessage = async (here: Cafleet, _: string[], options: Options): Promise<unknown> =>
   letterOf(here, (await onMessage(here, options, 'get_mail')) as Letter)
-
-// Agents that the fleet starts
-
-export async function createMember(here: Cafleet, words: string[], options: Options): Promise<unknown> {
-  const { cli } = here
-  const { name, description, codingAgent, model, role, promptFile, agentId } = options
-  const team = await here.team()
-  if (agentId !== undefined) await ownIn(here, team, agentId as string)
-  const prompt = promptFile ? await textFrom(cli, promptFile === '-' ? '-' : `@${promptFile}`) : words.join(' ')
-  const made = await cli.ask<Member>('add_member', {
-    ...{ team_id: team.id, handle: name, charter: description },
-    ...(codingAgent !== undefined && { agent: codingAgent }),
-    ...(model !== undefined && { model }),
-    ...(role !== undefined && { role }),
-  })
-  if (prompt.trim()) await cli.ask('send_mail', { team_id: team.id, to: made.handle, body: prompt, wake: true })
-  return agentOf(made)
-}
-
-const PATIENCE_MS = 15_000
-const LOOK_EVERY_MS = 250
-const LAST_LINES = 80
-
-export async function deleteMember(
-  here: Cafleet,
-  _: string[],
-  { memberId, agentId, force }: Options,
-): Promise<unknown> {
-  const { cli } = here
-  const team = await here.team()
-  if (agentId !== undefined) await ownIn(here, team, agentId as string)
-  const { id } = named(team, memberId as string)
-  const end = Date.now() + PATIENCE_MS
-  for (;;) {
-    const member = await cli.ask<Member>('get_member', { team_id: team.id, member: id })
-    if (force === true || !['working', 'waiting'].includes(member.state)) break
-    if (Date.now() >= end) {
-      await showEnd(cli, member)
-      throw new Exit(EXIT.usage)
-    }
-    await pause(LOOK_EVERY_MS)
-  }
-  const gone = await cli.ask<{ dismissed: string; handle: string }>('dismiss_member', { team_id: team.id, member: id })
-  return { agent_id: gone.dismissed, name: gone.handle, status: 'deleted' }
-}
-
-/** The last lines of an agent that is still at work. */
-async function showEnd({ ask, terminal }: Cli, { handle, session_id }: Member): Promise<void> {
-  const { logLine } = await import('../../operations/briefing.ts')
-  const wanted = { session_id, limit: LAST_LINES, last: true }
-  const { events } = session_id
-    ? await ask<{ events: Record<string, unknown>[] }>('read_transcript', wanted)
-    : { events: [] }
-  for (const event of events)
-    for (const line of [logLine({ ...event }) ?? []].flat()) terminal.note(terminal.foreign(line))
-  terminal.note(`${handle} is still at work, and was not dismissed. Wait, or use --force.`)
-}
-
-export async function listMembers(here: Cafleet, _: string[], { agentId, activity }: Options): Promise<unknown> {
-  const team = await here.team()
-  if (agentId !== undefined) await ownIn(here, team, agentId as string)
-  return team.members
-    .filter(({ person }) => person === null)
-    .map(each => ({
-      ...agentOf(each),
-      coding_agent: each.agent,
-      ...(activity === true && { session_id: each.session_id, waits_for: each.waits_for, unread: each.unread }),
-    }))
-}

@@ -6,14 +6,17 @@ type Options = Record<string, unknown>
 type Verb = (cli: Cafleet, args: string[], options: Options) => Promise<unknown>
 
 /** Runs a verb with what the options say. The exit code is 1 for a refusal and 2 for a wrong use, as there. */
-function runs(command: Command, verb: (all: typeof import('../as/cafleet.ts')) => Verb): void {
+function runs(command: Command, verb: (all: Verbs) => Verb): void {
   does(command, async (cli: Cli, args, options) => {
-    const all = await import('../as/cafleet.ts')
+    const all = { ...(await import('../as/cafleet.ts')), ...(await import('../as/cafleet-members.ts')) }
     return all.asCafleet(cli, options, (here: Cafleet) => verb(all)(here, args, options))
   })
 }
 
+type Verbs = typeof import('../as/cafleet.ts') & typeof import('../as/cafleet-members.ts')
+
 const SELF = ['--agent-id <id>', 'who you are: it must be what your token says'] as const
+const MEMBER = ['--member-id <id>', 'id or name'] as const
 const MESSAGE = ['--task-id <id>', 'the message'] as const
 const FULL = ['--full', 'whole texts, whatever CAFLEET_MAX_TEXT_LEN says'] as const
 
@@ -127,6 +130,7 @@ function addMembers(group: Command): void {
     .option('--coding-agent <agent>', 'such as claude or codex (default: that of the project)')
     .option('--model <model>', 'its model')
     .option('--role <role>', 'its role (default: worker)')
+    .option('--tmux', 'in a window of tmux, as there')
     .option('--prompt-file <file>', 'what to do first; - reads stdin')
     .addArgument(new Argument('[prompt...]', 'the same, as words'))
   runs(create, ({ createMember }) => createMember)
@@ -134,7 +138,7 @@ function addMembers(group: Command): void {
     .command('delete')
     .description('dismiss an agent; one at work is waited for 15 s')
     .option(...SELF)
-    .requiredOption('--member-id <id>', 'id or name')
+    .requiredOption(...MEMBER)
     .option('-f, --force', 'at once, also in the middle of its work')
   runs(remove, ({ deleteMember }) => deleteMember)
   const list = group
@@ -143,4 +147,25 @@ function addMembers(group: Command): void {
     .option(...SELF)
     .option('--activity', 'with what each does now')
   runs(list, ({ listMembers }) => listMembers)
+  addTerminals(group)
+}
+
+function addTerminals(group: Command): void {
+  const on = (name: string, summary: string): Command =>
+    group
+      .command(name)
+      .description(summary)
+      .option(...SELF)
+      .requiredOption(...MEMBER)
+  const capture = on('capture', 'show what its window shows, or what it printed last')
+  runs(capture.option('--lines <n>', 'how many (80)', countFrom), ({ captureMember }) => captureMember)
+  const input = on('send-input', 'answer what its window asks')
+    .option('--choice <key>', 'a key, such as 1, y or Enter')
+    .option('--freetext <text>', 'a line; - reads stdin, @file reads a file')
+  runs(input, ({ sendInput }) => sendInput)
+  const exec = on('exec', 'run a shell command in its window').argument('<command>', 'the command')
+  runs(exec, ({ execInMember }) => execInMember)
+  runs(on('ping', 'say whether it is alive'), ({ pingMember }) => pingMember)
+  const nudge = on('nudge', 'remind it of its mail').argument('[text]', 'what to say instead')
+  runs(nudge, ({ nudgeMember }) => nudgeMember)
 }

@@ -19,7 +19,7 @@ export const CAFLEET: KnownName[] = [
   changed(FROM, 'command', 'message ack', `${AS}; ${ID}`),
   changed(FROM, 'command', 'message cancel', `${AS}; ${ID}; only for those it was not handed to`),
   changed(FROM, 'command', 'message show', `${AS}; ${ID}`),
-  changed(FROM, 'command', 'member create', `${AS}; the agent needs no terminal: mail wakes it`),
+  changed(FROM, 'command', 'member create', `${AS}; with --tmux in a window; without, mail wakes it`),
   changed(
     FROM,
     'command',
@@ -31,12 +31,11 @@ export const CAFLEET: KnownName[] = [
   changed(FROM, 'command', 'doctor', 'with fleet as cafleet in front; the same as fleet doctor'),
   changed(FROM, 'command', 'setup', 'with fleet as cafleet in front; the same as fleet setup'),
   replaced(FROM, 'command', 'db init', 'fleet up', 'the store is made and brought up to date by itself'),
-  ...notYet(
-    FROM,
-    'command',
-    ['capture', 'send-input', 'exec', 'ping', 'nudge'].map(verb => `member ${verb}`),
-    'members have no terminals of their own yet',
-  ),
+  changed(FROM, 'command', 'member capture', `${AS}; of a member without a window, what it printed last`),
+  changed(FROM, 'command', 'member send-input', `${AS}; only a person answers what a window asks`),
+  changed(FROM, 'command', 'member exec', `${AS}; only in a window, and only while its client is idle`),
+  changed(FROM, 'command', 'member ping', `${AS}; nothing is typed; the exit code is 1 if it is not alive`),
+  changed(FROM, 'command', 'member nudge', `${AS}; a member without a window gets mail`),
   ...notYet(FROM, 'command', ['monitor start', 'monitor status', 'monitor config'], 'fleet team show says how each is'),
   changed(FROM, 'variable', 'CAFLEET_BROKER_HOST', 'of fleet as cafleet server; fleet up says that it is not used'),
   changed(FROM, 'variable', 'CAFLEET_BROKER_PORT', 'of fleet as cafleet server; fleet up says that it is not used'),
@@ -51,5 +50,5 @@ export const CAFLEET: KnownName[] = [
   replaced(FROM, 'team', 'fleet, session', 'team'),
   replaced(FROM, 'team', 'director', 'team-lead', 'a role'),
   replaced(FROM, 'team', 'administrator', 'operator', 'the owner of the home as a member of a team'),
-  ...notYet(FROM, 'team', ['skills'], 'fleet setup lets agents run fleet in their shell'),
+  replaced(FROM, 'team', 'skills', 'fleet skills install', 'six, with names of their own: flotilla-…'),
 ]

@@ -267,6 +267,7 @@ const VARIABLES: KnownName[] = [
     'fleet up --port',
     'many programs are started with a PORT that is not meant for the fleet; the default port is the same, 3847',
   ),
+  replaced(FROM, 'variable', 'HOST', 'fleet up --host', 'shells set HOST to the name of the machine'),
   changed(FROM, 'variable', 'STORAGE_BACKEND', 'sqlite or postgresql; anything else is refused'),
   kept(FROM, 'variable', 'DATABASE_URL', undefined, 'only with STORAGE_BACKEND=postgresql'),
   ...all(FROM, 'variable', 'POSTGRESQL_URL POSTGRESQL_SCHEMA POSTGRESQL_POOL_SIZE'),
@@ -283,6 +284,14 @@ const VARIABLES: KnownName[] = [
     'FLEET_MAX_CONCURRENT',
     'the name does not say that it is for the fleet; fleet up says that it is not used',
   ),
+  ...[
+    'AWS_REGION DYNAMODB_TABLE_PREFIX DYNAMODB_ENDPOINT S3_BUCKET S3_PREFIX S3_ENDPOINT',
+    'GOOGLE_CLOUD_PROJECT FIRESTORE_PROJECT_ID GOOGLE_APPLICATION_CREDENTIALS',
+  ]
+    .flatMap(names => names.split(' '))
+    .map(name =>
+      dropped(FROM, 'variable', name, 'of a store that is not offered: records are in SQLite or PostgreSQL'),
+    ),
   dropped(FROM, 'variable', 'CORS_ORIGINS', 'pages of other origins get no answer; fleet up says that it is not used'),
   changed(FROM, 'client variable', 'CLAUDE_FLEET_URL', 'of fleet mcp and fleet as claude-fleet'),
   kept(FROM, 'client variable', 'CLAUDE_FLEET_TEAM', undefined, 'of fleet mcp; CLAUDE_CODE_TEAM_NAME is the same'),
