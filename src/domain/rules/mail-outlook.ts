@@ -11,7 +11,7 @@ export interface Recipient {
   mission: Mission | undefined
   /** Its session at work: since when, and whether its client takes messages in the middle of a turn. */
   atWork: { since: string; listens: boolean } | undefined
-  /** How many unread messages came before. */
+  /** How many unread messages came before; no more than fit into one prompt are counted. */
   ahead: number
 }
 
@@ -22,7 +22,7 @@ export function whyQueued({ wakes }: Pick<Delivery, 'wakes'>, recipient: Recipie
   if (member.placement !== 'headless') return notTold(member)
   const full =
     ahead >= MOST_IN_PROMPT
-      ? `${ahead} messages came before it: ${member.handle} is given ${MOST_IN_PROMPT} at a time, and a list of the rest.`
+      ? `At least ${MOST_IN_PROMPT} messages came before it: ${member.handle} is given so many at a time, and a list of the rest.`
       : null
   return [waitOf(wakes, recipient, now), full].filter(Boolean).join(' ') || null
 }

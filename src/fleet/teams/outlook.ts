@@ -2,20 +2,17 @@ import type { Session } from '../../domain/records/session.ts'
 import type { Delivery, Member, Team } from '../../domain/records/team.ts'
 import { waitsForMail } from '../../domain/rules/life.ts'
 import { wakingOf } from '../../domain/rules/mail.ts'
-import { likelyCost, whyQueued } from '../../domain/rules/mail-outlook.ts'
+import { likelyCost, MOST_IN_PROMPT, whyQueued } from '../../domain/rules/mail-outlook.ts'
 import type { Fleet } from '../fleet.ts'
 import { current } from '../records.ts'
 import { limitsOf } from './mail.ts'
 import { liveOf, takesMessages } from './sessions.ts'
 
-/** At most this many messages before one are counted. */
-const MOST_COUNTED = 500
-
 /** Why a queued message was not told yet, as its sender sees it. */
 export async function whyNotTold(fleet: Fleet, delivery: Delivery, member: Member): Promise<string | null> {
   const live = await liveOf(fleet, member)
   const missionId = live?.mission_id ?? member.mission_id
-  const query = { index: 'queued', equals: [member.id], limit: MOST_COUNTED }
+  const query = { index: 'queued', equals: [member.id], limit: MOST_IN_PROMPT }
   const { items } = await fleet.store.find('deliveries', query)
   const recipient = {
     member,

@@ -27,7 +27,9 @@ async function aRound(s: Scene, handles: readonly string[], lead: boolean) {
   return { ...crew, show, fromFleet, everybodyIdle }
 }
 
-test('three who wait for each other are found, and the lead is told once, also after a restart', async () => {
+test('three who wait for each other are found, and the lead is told once, also after a restart', {
+  timeout: 180_000,
+}, async () => {
   const s = await aScene()
   const round = await aRound(s, ['ada', 'bob', 'cid'], true)
   const [told] = await eventually('somebody is told', async () => {
