@@ -116,6 +116,17 @@ export async function screenshot(page: Page, name: string): Promise<void> {
 export const settled = (page: Page): Promise<true> =>
   eventually('the page to be filled', async () => (await page.locator('[aria-busy="true"]').count()) === 0 || undefined)
 
+/** The active tab of a page is all in view, also after everything has loaded. */
+export async function expectActiveTabInView(page: Page): Promise<void> {
+  const tab = page.locator('nav [data-active]')
+  await tab.waitFor()
+  await settled(page)
+  await still(tab)
+  const { x, width } = (await tab.boundingBox())!
+  expect(x, 'left edge').toBeGreaterThanOrEqual(0)
+  expect(x + width, 'right edge').toBeLessThanOrEqual(page.viewportSize()!.width)
+}
+
 /** Waits until an element stays where it is for some frames. */
 export const still = (element: Locator): Promise<void> =>
   element.evaluate(async node => {
@@ -123,9 +134,10 @@ export const still = (element: Locator): Promise<void> =>
     let frames = 0
     for (let last = Number.NaN; frames < 10; ) {
       await new Promise(resolve => page.requestAnimationFrame(resolve))
-      const { top } = node.getBoundingClientRect()
-      frames = top === last ? frames + 1 : 0
-      last = top
+      const { left, top } = node.getBoundingClientRect()
+      const at = left + top
+      frames = at === last ? frames + 1 : 0
+      last = at
     }
   })
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { claudeBinary, HOW_TO_INSTALL } from '../clients/clients.ts'
 import { eventually } from '../kit/fleet.ts'
@@ -7,7 +8,7 @@ import { call } from '../kit/inside.ts'
 import { aPlanner, planOf } from '../kit/planner.ts'
 import { aScene } from '../kit/scene.ts'
 import { type Model, startModel, steps } from '../model/index.ts'
-import { aPerson, expectAccessible, SIZES, screenshot, withBrowser } from './kit.ts'
+import { aPerson, expectAccessible, expectActiveTabInView, SIZES, screenshot, withBrowser } from './kit.ts'
 
 withBrowser()
 const binary = claudeBinary()
@@ -50,6 +51,28 @@ test('a phone is let in by a code to scan, once, and shut out again; without a w
   await dialog.getByText('a phone cannot reach it').waitFor()
   await dialog.getByText(/--tls-cert/).waitFor()
 })
+
+test('on a phone the drawing of a plan has its missions in it, and the tab that is open is in view', async () => {
+  const { fleet, project } = await aScene({ project: { landing: 'review' } })
+  aPlanner(fleet).says(planOf({ key: 'a', script: 'echo a > a.txt' }, { key: 'b', script: 'echo b', after: ['a'] }))
+  const plan = await fleet.call<{ id: string; mission_id: string }>('plan_project', {
+    ...{ project_id: project.id, prompt: 'Two files', agent: 'planner', scripts: true },
+  })
+  await fleet.until(plan.mission_id, 'done')
+  const { page, visit } = await aPerson(fleet, { size: 'phone' })
+  await visit(`/plans/${plan.id}`)
+  const drawing = page.getByRole('region', { name: 'Missions of the plan' })
+  for (const title of ['make a', 'make b']) expect(await boxIn(drawing, drawing.getByText(title)), title).toBe(true)
+
+  await visit(`/missions/${plan.mission_id}?tab=settings`)
+  await expectActiveTabInView(page)
+})
+
+const boxIn = async (outer: Locator, inner: Locator): Promise<boolean> => {
+  await inner.waitFor()
+  const [around, box] = await Promise.all([outer.boundingBox(), inner.boundingBox()])
+  return box!.y >= around!.y && box!.y + box!.height <= around!.y + around!.height
+}
 
 describe.skipIf(!binary)('standing in a queue, with a phone', () => {
   let model: Model

@@ -4,7 +4,15 @@ import { eventually, LAUNCHER, NODE } from '../kit/fleet.ts'
 import { aScene, type SceneOptions } from '../kit/scene.ts'
 import { aTeam } from '../kit/team.ts'
 import { doer, steps, type TaskView } from '../kit/team-tasks.ts'
-import { aPerson, expectAccessible, type Person, screenshot, settled, withBrowser } from './kit.ts'
+import {
+  aPerson,
+  expectAccessible,
+  expectActiveTabInView,
+  type Person,
+  screenshot,
+  settled,
+  withBrowser,
+} from './kit.ts'
 
 withBrowser()
 
@@ -288,6 +296,9 @@ test('on a phone every part fits, a task is taken there, and the members have a 
     await expectAccessible(page)
     expect(await isAsWideAsTheScreen(page), part).toBe(true)
   }
+  // Its number arrives after the tab, and makes those before it wider.
+  await person.visit(s.at('requests'))
+  await expectActiveTabInView(page)
 })
 
 test('whoever may only look is offered nothing, and no costs are shown to whoever may not see them', async () => {

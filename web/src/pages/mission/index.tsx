@@ -1,8 +1,8 @@
-import { Flex, TabNav, Text } from '@radix-ui/themes'
 import { useState } from 'react'
 import { Link, useParams, useSearchParams } from 'wouter'
 import { useProjectNames } from '../../kit/choosers.tsx'
 import { Answer, Lines, Page, Problem } from '../../kit/page.tsx'
+import { PartTabs } from '../../kit/part-tabs.tsx'
 import { plain } from '../../kit/plain.ts'
 import { StatusBadge } from '../../kit/status.tsx'
 import { Elapsed } from '../../kit/time.tsx'
@@ -73,6 +73,7 @@ function Shown({ mission }: { mission: Detail }) {
   const first: Tab = sawLive && mayRead ? 'live' : 'overview'
   const asked = search.get('tab') as Tab | null
   const tab = asked && tabs.includes(asked) ? asked : first
+  const addressOf = (each: Tab) => `/missions/${mission.id}${each === first ? '' : `?tab=${each}`}`
   const View = TABS[tab].view
   const counts: Partial<Record<Tab, number>> = {
     sessions: mission.sessions.length,
@@ -103,22 +104,11 @@ function Shown({ mission }: { mission: Detail }) {
         </>
       }
     >
-      <TabNav.Root className="mission-tabs" aria-label="Parts of the mission">
-        {tabs.map(each => (
-          <TabNav.Link key={each} asChild active={each === tab}>
-            <Link href={each === first ? `/missions/${mission.id}` : `/missions/${mission.id}?tab=${each}`}>
-              <Flex gap="1" align="center">
-                {TABS[each].title}
-                {!!counts[each] && (
-                  <Text size="1" color="gray">
-                    {counts[each]}
-                  </Text>
-                )}
-              </Flex>
-            </Link>
-          </TabNav.Link>
-        ))}
-      </TabNav.Root>
+      <PartTabs
+        label="Parts of the mission"
+        active={tab}
+        tabs={tabs.map(key => ({ key, title: TABS[key].title, address: addressOf(key), count: counts[key] }))}
+      />
       <View mission={mission} />
     </Page>
   )

@@ -1,10 +1,11 @@
-import { Badge, Callout, Flex, TabNav, Text } from '@radix-ui/themes'
+import { Badge, Callout, Flex } from '@radix-ui/themes'
 import { Pause, RefreshCw } from 'lucide-react'
-import { Suspense, useEffect, useRef, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { Link, useLocation, useParams, useSearchParams } from 'wouter'
 import { useProjectNames } from '../../kit/choosers.tsx'
 import { useSingleColumn } from '../../kit/narrow.ts'
 import { Answer, Lines, Page } from '../../kit/page.tsx'
+import { PartTabs } from '../../kit/part-tabs.tsx'
 import { plain } from '../../kit/plain.ts'
 import { dollars } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
@@ -66,12 +67,6 @@ function Shown({ team }: { team: Team }) {
     { keys: ']', title: 'Next part of the team', run: () => step(1) },
     { keys: '[', title: 'Previous part of the team', run: () => step(-1) },
   ])
-  const tabs = useRef<HTMLElement>(null)
-  // On a phone the tabs are wider than the screen.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab is the active one when the part changes
-  useEffect(() => {
-    tabs.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
-  }, [part])
   const View = PARTS[part].view
   // A board needs the whole width.
   const hasRail = !isSingle && part !== 'tasks'
@@ -114,22 +109,11 @@ function Shown({ team }: { team: Team }) {
           </Callout.Text>
         </Callout.Root>
       ))}
-      <TabNav.Root ref={tabs} className="team-tabs" aria-label="Parts of the team">
-        {parts.map(each => (
-          <TabNav.Link key={each} asChild active={each === part}>
-            <Link href={addressOf(each)}>
-              <Flex gap="1" align="center">
-                {PARTS[each].title}
-                {!!counts[each] && (
-                  <Text size="1" color="gray">
-                    {counts[each]}
-                  </Text>
-                )}
-              </Flex>
-            </Link>
-          </TabNav.Link>
-        ))}
-      </TabNav.Root>
+      <PartTabs
+        label="Parts of the team"
+        active={part}
+        tabs={parts.map(key => ({ key, title: PARTS[key].title, address: addressOf(key), count: counts[key] }))}
+      />
       <div className="team" data-rail={hasRail || undefined}>
         {hasRail && (
           <div className="team-rail">
