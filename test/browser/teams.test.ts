@@ -30,7 +30,8 @@ const isAsWideAsTheScreen = (page: Page) => page.evaluate('document.documentElem
 test('a team from nothing: write to a member, see it wake, hear and reply', async () => {
   const { fleet, gate } = await aScene({ project: { name: 'Ship' } })
   const { page, visit } = await aPerson(fleet)
-  await visit('/')
+  // On Home the field for a first task takes the keys.
+  await visit('/missions')
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.keyboard.press('g')
   await page.keyboard.press('t')
