@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import { VIEWS } from '../../web/src/views.ts'
 import { aScene } from '../kit/scene.ts'
-import { aPerson, expectAccessible, type Person, screenshot, settled, withBrowser } from './kit.ts'
+import { aPerson, expectAccessible, type Person, SIZES, screenshot, settled, withBrowser } from './kit.ts'
 
 withBrowser()
 
@@ -133,16 +133,21 @@ test('two people in two browsers: neither sees anything of the other’s project
   }, paint.id)
   expect(pried).toBe(401)
   await owner.visit('/audit')
-  const landed = owner.page.getByRole('row').filter({ hasText: 'land_mission' })
-  await landed.filter({ hasText: 'Ada' }).filter({ hasText: 'Page' }).filter({ hasText: 'done' }).waitFor()
-  await owner.page.getByRole('row').filter({ hasText: 'Bob' }).filter({ hasText: 'refused: not_found' }).waitFor()
+  const landed = owner.page.getByRole('row').filter({ hasText: 'Land mission' })
+  await landed.filter({ hasText: 'Ada' }).filter({ hasText: 'Page' }).filter({ hasText: 'Done' }).waitFor()
+  await owner.page.getByRole('row').filter({ hasText: 'Bob' }).filter({ hasText: 'Refused: not found' }).waitFor()
   await owner.page.getByText(/requests? without a valid sign-in/).waitFor()
   await settled(owner.page)
   await screenshot(owner.page, 'audit')
+  const who = owner.page.getByRole('rowheader', { name: 'Ada', exact: true }).first()
+  await owner.page.setViewportSize(SIZES.phone)
+  await screenshot(owner.page, 'audit-phone')
+  expect((await who.boundingBox())!.width, 'room for a name').toBeGreaterThan(80)
+  await owner.page.setViewportSize(SIZES.desktop)
   await expectAccessible(owner.page)
   await owner.page.getByRole('combobox', { name: 'Done by' }).click()
   await owner.page.getByRole('option', { name: 'Ada', exact: true }).click()
-  await expect.poll(() => owner.page.getByRole('row').filter({ hasText: 'invite_person' }).count(), SOON).toBe(0)
+  await expect.poll(() => owner.page.getByRole('row').filter({ hasText: 'Invite person' }).count(), SOON).toBe(0)
   const saving = owner.page.waitForEvent('download')
   await owner.page.getByRole('button', { name: 'Export' }).click()
   const lines = readFileSync((await (await saving).path())!, 'utf8')
@@ -151,7 +156,7 @@ test('two people in two browsers: neither sees anything of the other’s project
   expect(lines.map(line => JSON.parse(line).principal.name)).toEqual(lines.map(() => 'Ada'))
   await ada.visit('/activity')
   await ada.page.getByRole('link', { name: 'Audit log' }).click()
-  await ada.page.getByRole('row').filter({ hasText: 'land_mission' }).waitFor()
+  await ada.page.getByRole('row').filter({ hasText: 'Land mission' }).waitFor()
   expect(await ada.page.locator('main').innerText()).not.toContain('invite_person')
   await bob.visit('/activity')
   expect(await bob.page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)

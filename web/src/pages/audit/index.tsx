@@ -11,10 +11,12 @@ import { ChoiceInput } from '../../kit/fields.tsx'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
-import { plural } from '../../kit/words.ts'
+import { plural, shortId } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
+import { useMe } from '../../live/me.ts'
 import { ByWhom } from '../activity/by-whom.tsx'
 import './audit.css'
+import { asWords } from './entry-words.ts'
 import { everyEntry } from './every-entry.ts'
 import { WAYS } from './ways.ts'
 
@@ -70,7 +72,7 @@ export default function Audit() {
       </div>
       {filter.operation && (
         <Text as="p" size="2">
-          Only <code>{plain(filter.operation)}</code>.{' '}
+          Only “{asWords(plain(filter.operation))}”.{' '}
           <Button variant="ghost" onClick={() => choose({ operation: null })}>
             Show all operations
           </Button>
@@ -131,14 +133,23 @@ function Entries({ entries, only }: { entries: readonly Entry[]; only(operation:
             <Table.Cell>
               <Time at={entry.last_at} />
             </Table.Cell>
-            <Table.RowHeaderCell className="audit-name">{plain(entry.principal.name)}</Table.RowHeaderCell>
+            <Table.RowHeaderCell className="audit-name">
+              <Who principal={entry.principal} />
+            </Table.RowHeaderCell>
             <Table.Cell>
-              <Button variant="ghost" color="gray" highContrast onClick={() => only(entry.operation)}>
-                <code>{entry.operation}</code>
+              <Button
+                variant="ghost"
+                color="gray"
+                highContrast
+                className="audit-what"
+                title={entry.operation}
+                onClick={() => only(entry.operation)}
+              >
+                {asWords(entry.operation)}
               </Button>
               {entry.mission_id && (
                 <Text as="div" size="1">
-                  <Link href={`/missions/${entry.mission_id}`}>mission {entry.mission_id.slice(0, 6)}</Link>
+                  <Link href={`/missions/${entry.mission_id}`}>Mission {shortId(entry.mission_id)}</Link>
                 </Text>
               )}
             </Table.Cell>
@@ -163,10 +174,17 @@ function Entries({ entries, only }: { entries: readonly Entry[]; only(operation:
 
 const Outcome = ({ entry: { outcome, code, count } }: { entry: Entry }) =>
   outcome === 'done' ? (
-    <>done</>
+    <>Done</>
   ) : (
     <Badge color="red" highContrast>
-      refused: {code}
+      Refused: {code?.replaceAll('_', ' ')}
       {count > 1 && ` × ${count}`}
     </Badge>
   )
+
+function Who({ principal: { kind, id, name } }: Pick<Entry, 'principal'>) {
+  const me = useMe()
+  if (kind === 'session' && id) return <Link href={`/sessions/${id}`}>Session {shortId(id)}</Link>
+  if (kind === 'owner') return <>{me?.kind === 'owner' ? 'You' : 'The owner'}</>
+  return <>{plain(name)}</>
+}
