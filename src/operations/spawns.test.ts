@@ -18,6 +18,12 @@ async function aWorld() {
   const world = await twoTeams()
   const { ask, owner, one, fleet } = world
   const reactor = new Spawns(fleet)
+  const letters = async () =>
+    (
+      await ask<{ messages: { body: string; subject: string; deliveries: { to: string }[] }[] }>(owner, 'list_mail', {
+        team_id: one.id,
+      })
+    ).messages
   return {
     ...world,
     settle: async () => {
@@ -26,18 +32,16 @@ async function aWorld() {
     names: async () => (await current(fleet, 'teams', one.id)).value.roster.map(({ handle }) => handle),
     status: async (id: string) =>
       (await ask<{ requests: Shown[] }>(owner, 'spawn_status', { team_id: one.id, spawn_id: id })).requests[0]!,
-    mail: async () =>
-      (
-        await ask<{ messages: { body: string; subject: string; deliveries: { to: string }[] }[] }>(owner, 'list_mail', {
-          team_id: one.id,
-        })
-      ).messages.map(({ subject, body, deliveries }) => [deliveries[0]!.to, subject || body]),
+    mail: async () => (await letters()).map(({ subject, body, deliveries }) => [deliveries[0]!.to, subject || body]),
+    bodies: async () => (await letters()).map(({ body }) => body),
   }
 }
 
 test('a member asks, the lead is told and grants, and the new member has its task', async () => {
-  const { ask, one, mail, names, status, mission, fleet } = await aWorld()
+  const { ask, one, mail, bodies, names, status, mission, fleet } = await aWorld()
   const asked = await ask<Shown>(one.bob, 'spawn_request', REQUEST)
+  const how = `Grant it with spawn_grant ${asked.id}, or refuse it with spawn_refuse.`
+  expect(await bodies()).toEqual([`bob asks for another member, a worker, with this task:\n> true\n\n${how}`])
   expect(asked).toMatchObject({ state: 'requested', waits_for: 'a lead or a person who grants it', before: 0 })
   expect(await mail()).toEqual([['lea', 'bob asks for a worker']])
   await expect(ask(one.bob, 'spawn_grant', { spawn_id: asked.id })).rejects.toThrow(/does not lead the team/)
@@ -62,6 +66,15 @@ test('a member asks, the lead is told and grants, and the new member has its tas
     bobs.approvals,
     bobs.max_budget_usd,
   ])
+})
+
+test('without an agent that leads, people are told where they decide', async () => {
+  const { ask, owner, one, bodies } = await aWorld()
+  await ask(owner, 'team_dismiss', { team_id: one.id, handle: 'lea' })
+  const { id } = await ask<Shown>(one.bob, 'spawn_request', REQUEST)
+  expect((await bodies())[0]).toContain(
+    `\n\nGrant or refuse it under Requests on the page of the team, or with fleet team grant ${id}.`,
+  )
 })
 
 test('without room requests wait in order, and each free place goes to the first', async () => {

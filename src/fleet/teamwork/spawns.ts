@@ -102,7 +102,11 @@ async function askToGrant(
   const leads = others.filter(({ person, role }) => person === null && role === 'team-lead')
   const to = (leads.length ? leads : others.filter(({ person }) => person !== null)).map(({ handle }) => handle)
   if (!to.length) return { changes: [] }
-  const text = `${from.handle} asks for another member, a ${spawn.role}, with this task:\n${quoted(task)}\nGrant it with spawn_grant ${spawn.id}, or refuse it with spawn_refuse.`
+  const how = leads.length
+    ? `Grant it with spawn_grant ${spawn.id}, or refuse it with spawn_refuse.`
+    : `Grant or refuse it under Requests on the page of the team, or with fleet team grant ${spawn.id}.`
+  // The blank line ends the quote, also where it is shown as Markdown.
+  const text = `${from.handle} asks for another member, a ${spawn.role}, with this task:\n${quoted(task)}\n\n${how}`
   const letter = { needs: 'none', priority: spawn.priority, deadline: null, reply_to: null, wake: true } as const
   const subject = `${from.handle} asks for a ${spawn.role}`
   const wanted = {

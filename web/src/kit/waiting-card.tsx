@@ -8,6 +8,8 @@ import { useProjectNames } from './choosers.tsx'
 import { LongTextInput } from './fields.tsx'
 import { Foreign } from './foreign.tsx'
 import { FormDialog } from './form-dialog.tsx'
+import { mailSubject } from './mail-subject.ts'
+import { MarkdownExcerpt } from './markdown.tsx'
 import { plain } from './plain.ts'
 import { QuestionCard } from './question.tsx'
 import type { Steady } from './steady.ts'
@@ -89,7 +91,7 @@ function titleOf(entry: Exclude<Entry, { kind: 'question' }>): string {
   if (entry.kind === 'plan') return entry.plan.goal
   if (entry.kind !== 'mail') return entry.mission.title
   const { from, team, subject } = entry.mail
-  return `${from.handle} of ${team}${subject && `: ${subject}`}`
+  return `${from.handle} of ${team}${subject && `: ${mailSubject(subject)}`}`
 }
 
 /** What a message wants, before its words. */
@@ -105,7 +107,7 @@ function MailWhy({ mail }: { mail: Extract<Entry, { kind: 'mail' }>['mail'] }) {
           {plain(wants)}
         </Text>
       )}
-      <Foreign text={mail.body} lines={4} chars={480} />
+      <MarkdownExcerpt text={mail.body} lines={8} chars={480} />
     </>
   )
 }

@@ -45,7 +45,10 @@ export function Deliveries({ mail, members }: DeliveriesProps) {
       </ul>
       {reasons.map(([why, of]) => (
         <Text as="div" size="1" color="gray" key={why} className="break">
-          {shown.length > 1 && `${of.map(({ delivery }) => plain(delivery.to)).join(', ')}: `}
+          {/* A reason may begin with the name itself: "bob is paused." */}
+          {shown.length > 1 &&
+            !why.startsWith(`${of[0]!.delivery.to} `) &&
+            `${of.map(({ delivery }) => plain(delivery.to)).join(', ')}: `}
           {plain(why)}
         </Text>
       ))}

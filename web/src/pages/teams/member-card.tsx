@@ -67,7 +67,7 @@ export function MemberCard({ team, member, now, swarm, held, isMe, write }: Memb
           {now && <Elapsed from={now.started_at} />}
         </div>
       )}
-      {waits_for && state !== 'idle' && (
+      {waits_for && state !== 'idle' && state !== 'paused' && (
         <Text as="div" size="2" className="break">
           {plain(waits_for)}
         </Text>

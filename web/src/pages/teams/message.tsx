@@ -2,6 +2,7 @@ import { Badge, Button, Flex, Text } from '@radix-ui/themes'
 import { useState } from 'react'
 import { LongTextInput, SwitchInput } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/form-dialog.tsx'
+import { mailSubject } from '../../kit/mail-subject.ts'
 import { Markdown } from '../../kit/markdown.tsx'
 import { May } from '../../kit/may.tsx'
 import { plain } from '../../kit/plain.ts'
@@ -49,7 +50,7 @@ export function Message({ team, mail, myself, titled }: MessageProps) {
       </Flex>
       {titled && (
         <Text as="div" size="2" weight="medium" className="break">
-          {plain(subject)}
+          {plain(mailSubject(subject))}
         </Text>
       )}
       <div className="message-body">

@@ -1,5 +1,6 @@
 import { Button, Card, Heading, Text } from '@radix-ui/themes'
 import { useEffect, useRef, useState } from 'react'
+import { mailSubject } from '../../kit/mail-subject.ts'
 import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
 import { plural } from '../../kit/words.ts'
@@ -40,7 +41,7 @@ export function ThreadCard({ team, thread, myself, isWanted }: ThreadCardProps) 
     <Card ref={card} className="thread">
       <div className="thread-head">
         <Heading as="h3" size="2" className="break">
-          {plain(subject || partiesOf(messages).join(', '))}
+          {plain(mailSubject(subject) || partiesOf(messages).join(', '))}
         </Heading>
         <Text size="1" color="gray">
           <Time at={thread.last} />
