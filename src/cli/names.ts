@@ -6,8 +6,12 @@ export async function namesIn(
   cli: Cli,
   actors: readonly (string | null | undefined)[],
 ): Promise<(actor: string) => string> {
-  if (!actors.some(actor => /^(person|service):/.test(actor ?? ''))) return actor => actor
-  const { names } = await cli.ask<{ names: { id: string; kind: string; name: string }[] }>('list_names', {})
+  if (!actors.some(actor => /^(person$|(person|service):)/.test(actor ?? ''))) return actor => actor
+  const [{ names }, me] = await Promise.all([
+    cli.ask<{ names: { id: string; kind: string; name: string }[] }>('list_names', {}),
+    cli.ask<{ kind: string }>('who_am_i', {}),
+  ])
   const known = new Map(names.map(({ id, kind, name }) => [`${kind}:${id}`, safeLine(name)]))
+  known.set('person', me.kind === 'owner' ? 'you' : 'the owner')
   return actor => known.get(actor) ?? actor
 }

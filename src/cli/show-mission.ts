@@ -9,7 +9,7 @@ import { safeLine } from '../platform/safe-text.ts'
 import type { Cli } from './command.ts'
 import { EXIT } from './exit.ts'
 import { namesIn } from './names.ts'
-import { ago, because, counted, duration, inStatusColour, named, standing } from './show.ts'
+import { age, ago, because, counted, duration, inStatusColour, named, standing } from './show.ts'
 import { checkLines } from './show-checks.ts'
 import type { Column } from './table.ts'
 
@@ -39,7 +39,7 @@ export async function tellMissions(cli: Cli, answer: Missions, otherwise: string
       ? [{ title: 'PROJECT', value: (each: MissionView) => projects.get(each.project_id) ?? '', flexible: true }]
       : []),
     { title: 'TITLE', value: each => each.title, flexible: true },
-    { title: 'AGE', value: each => ago(each.created_at), right: true },
+    { title: 'AGE', value: each => age(each.created_at), right: true },
     { title: 'BECAUSE', value: because, flexible: true, paint: text => terminal.paint('dim', text) },
   ]
   terminal.table(columns, answer.missions)
@@ -218,14 +218,16 @@ function usageInWords(usage: Usage): string {
   const untold = usage.untold_answers ? `${usage.untold_answers} answer(s) not measured` : ''
   if (!read && !usage.output_tokens) return untold
   const thought = usage.reasoning_tokens ? ` (${usage.reasoning_tokens} thought)` : ''
-  const told = `${read} tokens in, ${usage.output_tokens} out${thought}, $${usage.cost_usd.toFixed(4)}`
+  const told = `${grouped(read)} tokens in, ${grouped(usage.output_tokens)} out${thought}, $${usage.cost_usd.toFixed(4)}`
   return untold ? `${told}, ${untold}` : told
 }
+
+const grouped = (count: number): string => count.toLocaleString('en')
 
 function contextInWords({ used_tokens, peak_tokens, window_tokens }: Context): string {
   const share = (tokens: number) =>
     window_tokens ? `${Math.round((tokens * 100) / window_tokens)} %` : `${tokens} tokens`
-  const size = window_tokens ? ` of ${window_tokens} tokens` : ''
+  const size = window_tokens ? ` of ${grouped(window_tokens)} tokens` : ''
   return `context ${share(used_tokens)}${size}${peak_tokens > used_tokens ? `, ${share(peak_tokens)} at its peak` : ''}`
 }
 

@@ -31,11 +31,21 @@ export const because = (mission: Pick<MissionView, 'waits_for' | 'status_reason'
   mission.waits_for.map(reason => reason.text).join('; ') || mission.status_reason?.text || ''
 
 export const named = (mission: { id: string; title: string }): string =>
-  `${shortId(mission.id)} ${JSON.stringify(safeLine(mission.title))}`
+  `${shortId(mission.id)} ${inQuotes(safeLine(mission.title))}`
+
+/** A title may be a line of shell, with quotes of its own. */
+const inQuotes = (text: string): string => (text.includes('"') ? `“${text}”` : `"${text}"`)
 
 export function ago(time: string | null, now = Date.now()): string {
   if (!time) return ''
   return `${duration(now - Date.parse(time))} ago`
+}
+
+/** For columns: one unit is enough. */
+export function age(time: string | null, now = Date.now()): string {
+  if (!time) return ''
+  const [unit = '0s'] = duration(now - Date.parse(time)).split(' ')
+  return unit
 }
 
 export function duration(ms: number): string {

@@ -8,7 +8,7 @@ import { type Cli, does, textFrom } from '../command.ts'
 import { EXIT } from '../exit.ts'
 import { addImageOption, imagesFrom } from '../images.ts'
 import { projectHere, projectRef } from '../project-here.ts'
-import { ago } from '../show.ts'
+import { age } from '../show.ts'
 import { showPlan } from '../show-plan.ts'
 import { untilThereIs } from '../until.ts'
 
@@ -126,7 +126,7 @@ async function listPlans(cli: Cli, { project, limit }: Record<string, unknown>):
       { title: 'ID', value: each => shortId(each.id) },
       { title: 'STATUS', value: each => each.status },
       { title: 'GOAL', value: each => each.goal, flexible: true },
-      { title: 'AGE', value: each => ago(each.created_at), right: true },
+      { title: 'AGE', value: each => age(each.created_at), right: true },
     ],
     answer.plans,
   )

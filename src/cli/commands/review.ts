@@ -9,7 +9,7 @@ import { addImageOption, imagesFrom } from '../images.ts'
 import { tellWork } from '../landing.ts'
 import { RUN_FIELDS } from '../mission-fields.ts'
 import { projectRef } from '../project-here.ts'
-import { ago, named } from '../show.ts'
+import { age, named } from '../show.ts'
 import { tellMission } from '../show-mission.ts'
 
 const ID = '<mission>'
@@ -75,7 +75,7 @@ async function listReviews(cli: Cli, { project, limit }: Record<string, unknown>
       },
       { title: 'SIZE', value: sizeOf, right: true },
       { title: 'TITLE', value: each => each.mission.title, flexible: true },
-      { title: 'AGE', value: each => ago(each.mission.updated_at), right: true },
+      { title: 'AGE', value: each => age(each.mission.updated_at), right: true },
       { title: 'BECAUSE', value: each => each.risk.reasons[0]?.text ?? '', flexible: true },
     ],
     answer.reviews,

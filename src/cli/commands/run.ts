@@ -7,7 +7,7 @@ import { tellMission } from '../show-mission.ts'
 import { createMission } from './mission.ts'
 
 const whoRuns = ({ done_by, script }: MissionView): string =>
-  script ? `${done_by} runs it as a script.` : `${done_by} does it.`
+  script ? `${done_by} runs it as a script.` : `${done_by} works on it.`
 
 export function addRun(program: Command): void {
   const run = program

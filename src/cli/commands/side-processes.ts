@@ -4,7 +4,7 @@ import { shortId } from '../../domain/ids.ts'
 import type { ProcessView } from '../../operations/process-view.ts'
 import { type Cli, does } from '../command.ts'
 import { EXIT } from '../exit.ts'
-import { ago } from '../show.ts'
+import { age } from '../show.ts'
 
 const LOOK_EVERY_MS = 200
 const ID = '<mission>'
@@ -93,7 +93,7 @@ async function listKept(cli: Cli, mission: string | undefined, all: boolean): Pr
       { title: 'MISSION', value: each => shortId(each.mission_id) },
       { title: 'KIND', value: each => each.kind },
       { title: 'STATE', value: each => (each.ending ? 'ending' : each.status) },
-      { title: 'AGE', value: each => ago(each.created_at), right: true },
+      { title: 'AGE', value: each => age(each.created_at), right: true },
       { title: 'WHERE', value: each => each.url ?? each.reason ?? '', flexible: true },
     ],
     answer.processes,

@@ -4,7 +4,7 @@ import { shortId } from '../../domain/ids.ts'
 import type { ListedWorktree } from '../../operations/worktrees.ts'
 import { type Cli, does } from '../command.ts'
 import { projectRef } from '../project-here.ts'
-import { ago, counted, size } from '../show.ts'
+import { age, counted, size } from '../show.ts'
 import type { Detail } from '../show-mission.ts'
 import type { Cleaned } from './upkeep.ts'
 
@@ -45,7 +45,7 @@ async function listAll(cli: Cli, project: string | undefined): Promise<undefined
         value: each => (each.isolation === 'linked' ? 'linked' : size(each.repository_bytes)),
         right: true,
       },
-      { title: 'AGE', value: each => ago(each.created_at), right: true },
+      { title: 'AGE', value: each => age(each.created_at), right: true },
       { title: 'TITLE', value: each => each.title ?? '', flexible: true },
       { title: 'WORKTREE', value: each => each.path, flexible: true },
     ],

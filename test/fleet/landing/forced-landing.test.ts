@@ -15,7 +15,7 @@ test('a landing that a person forced past a failed check says so', async () => {
   const events = (await fleet.events()).filter(event => event.mission_id === id)
   expect(events.find(({ kind }) => kind === 'land_requested')?.data).toMatchObject({ forced: true })
   expect(events.find(({ kind }) => kind === 'landed')?.data).toMatchObject({ forced: { by: 'person', past } })
-  expect((await fleet.fleetCommand(['mission', 'show', id])).stdout).toContain(`forced by person past: ${past}`)
+  expect((await fleet.fleetCommand(['mission', 'show', id])).stdout).toContain(`forced by you past: ${past}`)
 })
 
 test('force that was not needed is not told as forced', async () => {
