@@ -5,7 +5,7 @@ import { addCafleet } from './as-cafleet.ts'
 
 /** Commands that people know from other tools, where our own have other meanings. */
 export function addAs(program: Command): void {
-  const as = program.command('as').description('the commands of other tools: claude-fleet and cafleet')
+  const as = program.command('as').description('use the commands of claude-fleet or CAFleet')
   const theirs = as
     .command('claude-fleet')
     .description('the commands of claude-fleet; answers are JSON')

@@ -39,7 +39,7 @@ const ARCHIVING: readonly Field[] = [
 ]
 
 export function addBlackboard(program: Command): void {
-  const board = program.command('blackboard').description('what the members of a team let each other know')
+  const board = program.command('blackboard').description('read and write the blackboard of a team')
   const post = board
     .command('post')
     .description('write on the blackboard; it wakes nobody')

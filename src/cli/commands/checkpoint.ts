@@ -34,7 +34,9 @@ const LOADED: readonly Field[] = [
 ]
 
 export function addCheckpoint(program: Command): void {
-  const checkpoint = program.command('checkpoint').description('how the work of a team member stands, and who goes on')
+  const checkpoint = program
+    .command('checkpoint')
+    .description('write checkpoints, and hand work from one team member to another')
   const create = checkpoint
     .command('create')
     .description('write down how your work stands')

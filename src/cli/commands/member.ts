@@ -13,7 +13,7 @@ const TEAM = ['<team>', 'name or id of the team'] as const
 const MEMBER = ['<member>', 'name of the member'] as const
 
 export function addMember(program: Command): void {
-  const member = program.command('member').description('members of a team in a window of tmux: look, type, end')
+  const member = program.command('member').description('watch members that run in tmux, type into them, and end them')
   const on = (name: string, summary: string) =>
     member
       .command(name)

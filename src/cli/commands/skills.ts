@@ -3,9 +3,7 @@ import { SKILL_CLIENTS } from '../../install/names.ts'
 import { does } from '../command.ts'
 
 export function addSkills(program: Command): void {
-  const skills = program
-    .command('skills')
-    .description('pages that teach coding agents to use the fleet, in the folders where they look for them')
+  const skills = program.command('skills').description('install pages that teach coding agents to use the fleet')
   for (const [verb, summary] of [
     ['install', 'write the skills; other files stay as they are'],
     ['remove', 'remove the skills, except those that somebody changed'],

@@ -45,7 +45,7 @@ const FLOWS: readonly { flow: SpecFlow; argument: string; about: string; summary
 ]
 
 export function addSpec(program: Command): void {
-  const spec = program.command('spec').description('specifications in design-docs/: written, approved, then built')
+  const spec = program.command('spec').description('write, approve and build specifications in design-docs/')
   for (const { flow, argument, about, summary, roles } of FLOWS) {
     const command = spec.command(flow).description(summary).argument(argument, about)
     if (flow === 'create') command.option('--name <words>', 'words for its name (default: those of the task)')

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { does } from '../command.ts'
 
 export function addStore(program: Command): void {
-  const store = program.command('store').description('where the records of the fleet are kept: SQLite or PostgreSQL')
+  const store = program.command('store').description('copy the records of the fleet to PostgreSQL, or back to SQLite')
   const copy = store
     .command('copy')
     .description('move all records and events to PostgreSQL or back, while the fleet is down')

@@ -16,9 +16,7 @@ const FIELDS: readonly Field[] = [
 ]
 
 export function addSwarm(program: Command): void {
-  const swarm = program
-    .command('swarm')
-    .description('groups within a team, with a maximum and a blackboard of their own')
+  const swarm = program.command('swarm').description('manage swarms: groups within a team')
   const create = swarm.command('create').description('create a swarm').argument('<name>', 'letters, digits, - and _')
   does(addFields(create, FIELDS), async (cli, [name], options) => {
     const answer = await cli.ask<Answer<'swarm_create'>>('swarm_create', { ...inputFrom(FIELDS, options), name })

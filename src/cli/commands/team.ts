@@ -36,7 +36,7 @@ const MEMBER_FIELDS: readonly Field[] = [
 ]
 
 export function addTeam(program: Command): void {
-  const team = program.command('team').description('teams of agents that stay, write to each other and divide work')
+  const team = program.command('team').description('manage teams of agents that write to each other and share tasks')
   const create = team.command('create').description('create a team').argument('<name>', 'letters, digits, - and _')
   create.option('-t, --template <template>', 'its members: a built-in template, or a file of your own')
   addFields(create, TEAM_FIELDS).option('--project <project>', 'id, name or path (default: the repository you are in)')
