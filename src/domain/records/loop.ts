@@ -119,7 +119,7 @@ function limitReached(
   if (rounds.length && !rounds.at(-1)!.outcome) return null
   const failed = rounds.length - 1 - rounds.findLastIndex(round => !FAILURES.includes(round.outcome ?? ''))
   if (failed >= max_failures)
-    return end('failures', `${failed} rounds in a row came to nothing; the last: ${rounds.at(-1)!.text}`)
+    return end('failures', `${failed} rounds in a row failed. The last one: ${rounds.at(-1)!.text}`)
   if (rounds.length >= max_rounds) return end('rounds', `It reached its limit of ${max_rounds} rounds.`)
   return null
 }

@@ -382,7 +382,7 @@ export function inTerminal(mission: Mission, session: Session, by: By): Step {
 /** Mail has come for its member. */
 export function woken(mission: Mission, by: By): Step {
   if (!waitsForMail(mission)) throw new WrongState('Mission', mission.id, mission.status, ['waiting'])
-  return requeued(mission, { reason: 'mail', ready: true }, { code: 'mail', text: 'Mail has come.' }, by)
+  return requeued(mission, { reason: 'mail', ready: true }, { code: 'mail', text: 'It has new mail.' }, by)
 }
 
 export const dependencyMet = (mission: Mission, on: string, by: By): Step =>

@@ -144,7 +144,7 @@ test('a loop whose base branch is gone fails', async () => {
 })
 
 test.each<[string, Partial<LoopSettings>, string]>([
-  ['failures', { max_failures: 2 }, '2 rounds in a row came to nothing; the last: No.'],
+  ['failures', { max_failures: 2 }, '2 rounds in a row failed. The last one: No.'],
   ['rounds', { max_rounds: 2 }, 'It reached its limit of 2 rounds.'],
 ])('its limit of %s ends it', async (code, settings, text) => {
   const { fleet, loop, plan, look } = await aLoop(settings)

@@ -18,6 +18,10 @@ test('an event is a sentence with who did it', () => {
     'Landed on main as abc',
   )
   expect(sentenceOf(event('check_failed', { data: { name: 'lint' } }), 'Codex')).toBe('Check failed: lint')
+  expect(sentenceOf(event('loop_round', { data: { round: 2 } }), 'Codex')).toBe('Started round 2 of a loop')
+  expect(sentenceOf(event('loop_round', { data: { round: 2, outcome: 'done' } }), 'Codex')).toBe(
+    'Round 2 of a loop ended',
+  )
 })
 
 const names = new Map([

@@ -76,7 +76,7 @@ function ChangeTeam({ team: { id, description, max_members, max_budget_usd, spaw
       <NumberInput label="Maximum of agents" value={value.max_members} set={set('max_members')} min={1} max={60} />
       <NumberInput
         label="Budget ($)"
-        hint="For all its members together. Then mail wakes nobody."
+        hint="For all members together. Once it is spent, mail wakes nobody."
         value={value.max_budget_usd}
         set={set('max_budget_usd')}
         min={0}

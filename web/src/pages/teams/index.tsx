@@ -118,7 +118,7 @@ function CreateTeam({ close }: { close(): void }) {
       <NumberInput label="Maximum of agents" value={most} set={setMost} min={1} max={MOST_MEMBERS} />
       <NumberInput
         label="Budget ($)"
-        hint="For all its members together. Then mail wakes nobody."
+        hint="For all members together. Once it is spent, mail wakes nobody."
         value={budget}
         set={setBudget}
         min={0}
