@@ -192,5 +192,5 @@ export function SwitchInput({ label, hint, value, set, disabled }: SwitchProps) 
 }
 
 export const ScriptsSwitch = (props: Pick<SwitchProps, 'value' | 'set'>) => (
-  <SwitchInput {...props} label="Allow scripts" hint="missions that run as shell scripts, without an agent" />
+  <SwitchInput {...props} label="Allow scripts" hint="Missions that run as shell scripts, without an agent" />
 )

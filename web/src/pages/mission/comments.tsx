@@ -31,7 +31,7 @@ export function Comments({ mission }: { mission: Detail }) {
       <May use="comment_mission" project={mission.project_id}>
         <LongTextInput
           label="Add a comment"
-          hint="the agent gets it when you request changes"
+          hint="The agent gets it when you request changes"
           value={body}
           set={setBody}
           rows={2}

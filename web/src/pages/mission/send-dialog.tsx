@@ -94,7 +94,7 @@ export function SendDialog({ sending, mission, close }: SendDialogProps) {
       <PictureField pictures={pictures} refusal={refusal}>
         <LongTextInput
           label="Message for the agent"
-          hint="optional; this time only"
+          hint="Optional; this time only"
           value={message}
           set={setMessage}
           rows={4}
@@ -104,7 +104,7 @@ export function SendDialog({ sending, mission, close }: SendDialogProps) {
       {sending === 'fork' && (
         <SwitchInput
           label="New conversation"
-          hint="with a written summary instead of a copy; needed for another agent"
+          hint="With a written summary instead of a copy; needed for another agent"
           value={fresh}
           set={setFresh}
         />

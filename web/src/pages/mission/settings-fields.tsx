@@ -87,7 +87,7 @@ export function SettingsFields({ value, set, holds, without = [], disabled = fal
       {shows('effort') && efforts.length > 0 && (
         <ChoiceInput
           label="Effort"
-          hint="reasoning effort"
+          hint="Reasoning effort"
           value={value.effort}
           set={set('effort')}
           options={efforts}
@@ -143,7 +143,7 @@ export function SettingsFields({ value, set, holds, without = [], disabled = fal
       {shows('context_mode') && (
         <SwitchInput
           label="Context mode"
-          hint="keeps large outputs out of the conversation"
+          hint="Keeps large outputs out of the conversation"
           value={value.context_mode}
           set={set('context_mode')}
           disabled={disabled}

@@ -70,7 +70,7 @@ export function MissionSettings({ mission }: { mission: Detail }) {
             <TagsInput tags={value.tags} set={set('tags')} />
             <NumberInput
               label="Priority"
-              hint="higher starts first"
+              hint="Higher starts first"
               value={value.priority}
               set={priority => set('priority')(priority ?? 0)}
               min={-1000}
@@ -110,14 +110,14 @@ export function MissionSettings({ mission }: { mission: Detail }) {
           <div className="mission-form more-fields">
             <WordsInput
               label="Only these tools"
-              hint="tool names of the agent, separated by commas; empty: as the preset allows"
+              hint="Tool names of the agent, separated by commas; empty: as the preset allows"
               words={value.allowed_tools ?? []}
               set={words => set('allowed_tools')(words.length ? words : null)}
               disabled={locked}
             />
             <NumberInput
               label="Questions wait for (seconds)"
-              hint="then the answer below is given"
+              hint="Then the answer below is given"
               value={value.answer_within_seconds}
               set={set('answer_within_seconds')}
               min={1}
@@ -155,14 +155,14 @@ export function MissionSettings({ mission }: { mission: Detail }) {
             />
             <TextInput
               label="Branch, tag or commit"
-              hint="instead of the base branch"
+              hint="Instead of the base branch"
               value={value.base_ref ?? ''}
               set={text => set('base_ref')(text || null)}
               disabled={locked}
             />
             <TextInput
               label="Folder"
-              hint="folder in the repository where the agent starts"
+              hint="Folder in the repository where the agent starts"
               value={value.subdirectory}
               set={set('subdirectory')}
               disabled={locked}
@@ -176,7 +176,7 @@ export function MissionSettings({ mission }: { mission: Detail }) {
             <div className="wide">
               <LongTextInput
                 label="Extra instructions"
-                hint="added to the prompt in every session"
+                hint="Added to the prompt in every session"
                 value={value.append_system_prompt}
                 set={set('append_system_prompt')}
                 rows={3}
@@ -185,7 +185,7 @@ export function MissionSettings({ mission }: { mission: Detail }) {
             </div>
             <TextInput
               label="Preview command"
-              hint="serves the work to a browser; must listen on $PORT"
+              hint="Serves the work to a browser; must listen on $PORT"
               value={value.preview_command ?? ''}
               set={text => set('preview_command')(text || null)}
               disabled={locked}

@@ -85,7 +85,7 @@ export function ScheduleDialog({ mission, close }: DialogProps) {
     >
       <TextInput
         label="Cron rule"
-        hint="five fields: minute, hour, day, month, weekday; or @daily, @hourly, @weekly"
+        hint="Five fields: minute, hour, day, month, weekday; or @daily, @hourly, @weekly"
         value={rule}
         set={setCron}
         suggestions={CRONS}
@@ -103,7 +103,7 @@ export function ScheduleDialog({ mission, close }: DialogProps) {
         ]}
       />
       {now && (
-        <SwitchInput label="Scheduled" hint="switch off to delete the schedule" value={true} set={() => stop()} />
+        <SwitchInput label="Scheduled" hint="Switch off to delete the schedule" value={true} set={() => stop()} />
       )}
     </FormDialog>
   )
@@ -132,11 +132,11 @@ export function TemplateDialog({ mission, close }: DialogProps) {
       close={close}
       submit={save}
     >
-      <TextInput label="Name" hint="letters, digits and dashes" value={name} set={setName} />
+      <TextInput label="Name" hint="Letters, digits and dashes" value={name} set={setName} />
       {found.length > 0 && (
         <SwitchInput
           label={`Ask for ${found.map(each => `{${each}}`).join(', ')} each time`}
-          hint="otherwise the text stays as it is"
+          hint="Otherwise the text stays as it is"
           value={asks}
           set={setAsks}
         />

@@ -35,5 +35,5 @@ export function WordsInput({ words, set, ...rest }: WordsInputProps) {
 }
 
 export const TagsInput = ({ tags, set }: { tags: string[]; set(tags: string[]): void }) => (
-  <WordsInput label="Tags" hint="separated by commas" words={tags} set={set} />
+  <WordsInput label="Tags" hint="Separated by commas" words={tags} set={set} />
 )

@@ -130,11 +130,11 @@ export function MakeToken({ of, close }: TokensProps & { close(): void }) {
       close={close}
       submit={submit}
     >
-      <TextInput label="Name" hint="where it is used, such as nightly build" value={name} set={setName} />
+      <TextInput label="Name" hint="Where it is used, such as nightly build" value={name} set={setName} />
       <ChoiceInput label="Expires after" value={days} set={setDays} options={LASTS} none="Never" />
       <SwitchInput
         label="Fewer roles"
-        hint={`less than ${of ? plain(of.name) : 'you'} may do`}
+        hint={`Less than ${of ? plain(of.name) : 'you'} may do`}
         value={isNarrow}
         set={setNarrow}
       />

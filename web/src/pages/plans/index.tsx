@@ -111,7 +111,7 @@ function NewPlan({ close }: { close(): void }) {
       <ScriptsSwitch value={scripts} set={setScripts} />
       <SwitchInput
         label="Approve automatically"
-        hint="missions start without your review"
+        hint="Missions start without your review"
         value={approve}
         set={setApprove}
       />

@@ -68,7 +68,7 @@ export function MissionEditor({ mission, plan, set, close }: MissionEditorProps)
         />
         <NumberInput
           label="Priority"
-          hint="higher starts first"
+          hint="Higher starts first"
           value={priority}
           set={value => put('priority')(value ?? 0)}
           disabled={disabled}

@@ -127,7 +127,7 @@ function AddProject({ close }: { close(): void }) {
     >
       <TextInput
         label="Path"
-        hint="absolute, such as /home/me/code/shop"
+        hint="Absolute, such as /home/me/code/shop"
         value={path}
         set={setPath}
         placeholder="/path/to/repository"

@@ -124,7 +124,7 @@ function AddServer({ project, close }: { project: string; close(): void }) {
       />
       <LongTextInput
         label={isUrl ? 'Headers' : 'Environment'}
-        hint="one NAME=value per line; use a variable of the server for secrets, as in TOKEN=$&#123;GITHUB_TOKEN&#125;"
+        hint="One NAME=value per line; use a variable of the server for secrets, as in TOKEN=$&#123;GITHUB_TOKEN&#125;"
         value={values}
         set={setValues}
         rows={3}

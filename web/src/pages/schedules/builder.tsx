@@ -56,7 +56,7 @@ export function RepeatsInput({ cron, set }: BuilderProps) {
       {isCustom || !repeats ? (
         <TextInput
           label="Cron expression"
-          hint="minute, hour, day of the month, month and weekday, such as 30 6 * * 1-5"
+          hint="Minute, hour, day of the month, month and weekday, such as 30 6 * * 1-5"
           value={cron}
           set={set}
           required

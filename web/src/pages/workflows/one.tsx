@@ -216,7 +216,7 @@ function ChangeStage({ workflow, stage, close }: { workflow: string; stage: Stag
       <LongTextInput
         label={isScript ? 'Script' : 'Prompt'}
         code={isScript}
-        hint={isScript ? '/bin/sh runs this text as it is; empty: unchanged' : 'empty: unchanged'}
+        hint={isScript ? '/bin/sh runs this text as it is; empty: unchanged' : 'Empty: unchanged'}
         value={prompt}
         set={setPrompt}
         rows={6}
