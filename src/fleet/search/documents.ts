@@ -13,6 +13,7 @@ import type { Fleet } from '../fleet.ts'
 import { all } from '../records.ts'
 import { behind, cursorOf, eventsIn, positionAt } from '../transcripts/positions.ts'
 import { textsIn } from '../transcripts/transcripts.ts'
+import { spoken } from './spoken.ts'
 
 /** How much of one text can be found, such as a prompt or the output of a tool. */
 const PROMPT_CHARS = 50_000
@@ -49,7 +50,7 @@ export async function missionSource(fleet: Fleet, mission: Mission): Promise<Tex
 }
 
 const textsOfReport = (report: Report): string[] => [
-  report.summary,
+  spoken(report.summary),
   ...CLAIMED_LISTS.flatMap(name => report[name]),
   ...report.tests.flatMap(({ command, details }) => [command ?? '', details]),
   ...report.commits.map(({ subject }) => subject),
@@ -121,7 +122,8 @@ const separator = ({ type }: AgentEvent): string => (type === 'raw' ? '\n' : '')
 function textsOfEvent(event: AgentEvent): string {
   let text = ''
   for (const each of textsIn(event)) {
-    text += text ? `\n${each}` : each
+    const said = event.type === 'text' ? spoken(each) : each
+    text += text ? `\n${said}` : said
     if (text.length >= EVENT_CHARS) break
   }
   return text.slice(0, EVENT_CHARS)

@@ -91,6 +91,16 @@ test('a first start takes in what is there; later only what happens', async () =
   expect(await found('mast')).toEqual(['mission m1 title'])
 })
 
+test('an answer that is JSON is found by its sentences, not by its fields', async () => {
+  const { fleet, save, takeIn, found } = await aSearched()
+  await save('missions', aMission({ id: 'm1', title: 'Plan' }))
+  await save('sessions', aSession({ id: 's1', mission_id: 'm1', agent: 'claude', status: 'ended', ended_at: NOW }))
+  print(fleet.home, claudeTurn(1, { text: '{"missions":[{"title":"Dig a berth","estimate_usd":0.4}]}', output: '' }))
+  await takeIn()
+  expect(await found('berth')).toEqual(['transcript m1 text'])
+  expect(await found('estimate_usd')).toEqual([])
+})
+
 test('the server was away: the next one takes in what happened since, and forgets what was deleted', async () => {
   const { fleet, save, remove, takeIn, tell, restart, found } = await aSearched()
   await save('missions', aMission({ id: 'm1', title: 'Old rope' }), aMission({ id: 'm2', title: 'Old sail' }))

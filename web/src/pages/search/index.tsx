@@ -177,11 +177,13 @@ function Results({ words, kinds, project, from, to }: ResultsProps) {
 function HitRow({ hit, words }: { hit: Hit; words: string }) {
   const { mission, at, kind, more } = hit
   const projectName = useProjectNames()
+  // The title is there already, so the words are marked in it.
+  const isTitle = hit.part === 'title' && hit.snippet === mission.title
   return (
     <li className="hit">
       <Flex gap="2" align="center" wrap="wrap">
         <Link href={placeOf(hit, words)} className="hit-title">
-          {plain(mission.title)}
+          {isTitle ? <HitText hit={hit} /> : plain(mission.title)}
         </Link>
         <Badge color={STATUS_TONES[mission.status]} variant="soft" highContrast>
           <Dot tone={STATUS_TONES[mission.status]} />
@@ -191,11 +193,13 @@ function HitRow({ hit, words }: { hit: Hit; words: string }) {
           {plain(projectName(mission.project_id))} · <Time at={at} />
         </Text>
       </Flex>
-      <Text as="div" size="2" color="gray">
-        {kind !== 'comment' && kind !== 'report' && <span className="hit-part">{partOf(hit)}: </span>}
-        <HitText hit={hit} />
-        {more > 0 && ` (${plural(more, 'more match', 'more matches')} in this transcript)`}
-      </Text>
+      {!isTitle && (
+        <Text as="div" size="2" color="gray">
+          {kind !== 'comment' && kind !== 'report' && <span className="hit-part">{partOf(hit)}: </span>}
+          <HitText hit={hit} />
+          {more > 0 && ` (${plural(more, 'more match', 'more matches')} in this transcript)`}
+        </Text>
+      )}
     </li>
   )
 }
