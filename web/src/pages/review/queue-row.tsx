@@ -23,7 +23,7 @@ export function QueueRow({ review, project }: { review: Review; project: string 
           {plain(mission.title)}
         </Link>
         <Text size="1" color="gray" className="queue-when">
-          {plain([project, mission.agent && titleOf(mission.agent)].filter(Boolean).join(' · '))}{' '}
+          {plain([project, mission.agent && titleOf(mission.agent)].filter(Boolean).join(' · '))} ·{' '}
           <Time at={mission.updated_at} />
         </Text>
       </div>
