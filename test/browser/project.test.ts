@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { aRepository } from '../../src/git/testkit.ts'
 import { aScene } from '../kit/scene.ts'
 import { aPerson, expectAccessible, screenshot, settled, withBrowser } from './kit.ts'
 
@@ -22,6 +23,25 @@ test('removing a project asks before work goes that no commit holds', async () =
   await dialog.getByRole('button', { name: 'Remove with that work' }).click()
   await page.waitForURL(/\/projects$/)
   expect(existsSync(precious)).toBe(false)
+})
+
+test('another project is added as the first one was', async () => {
+  const { fleet } = await aScene()
+  const repo = await aRepository()
+  onTestFinished(repo.remove)
+  const { page, visit } = await aPerson(fleet)
+  await visit('/projects')
+  await page.getByRole('button', { name: 'Add project' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Add a project' })
+  await dialog.getByRole('tab', { name: 'Browse' }).click()
+  await settled(page)
+  await screenshot(page, 'add-project')
+  await expectAccessible(page)
+  await dialog.getByRole('tab', { name: 'Path' }).click()
+  await dialog.getByRole('textbox', { name: /Path on the machine/ }).fill(repo.path)
+  await dialog.getByRole('button', { name: 'Add project' }).click()
+  await page.waitForURL(/\/projects\/.+/)
+  await page.getByText(repo.path).waitFor()
 })
 
 test('the time limit of a project is filled in as minutes', async () => {

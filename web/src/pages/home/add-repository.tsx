@@ -6,6 +6,7 @@ import { Answer, Lines } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
 import { useAsk, useCommand } from '../../live/data.ts'
+import './add-repository.css'
 import { AddButton, type Adding } from './add-button.tsx'
 
 const BrowseFolders = lazy(() => import('./browse-folders.tsx'))

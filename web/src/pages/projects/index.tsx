@@ -1,16 +1,15 @@
-import { Badge, Button, Card, Flex, Grid, Text } from '@radix-ui/themes'
+import { Badge, Button, Card, Dialog, Flex, Grid, Text } from '@radix-ui/themes'
 import { FolderGit2, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { Output } from '../../api/client.ts'
 import { useAgentTitle } from '../../kit/agent-title.ts'
-import { TextInput } from '../../kit/fields.tsx'
-import { FormDialog } from '../../kit/form-dialog.tsx'
 import { May } from '../../kit/may.tsx'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
 import { StatusDot } from '../../kit/status.tsx'
 import { STATUS_WORDS, STATUSES } from '../../kit/words.ts'
-import { useAsk, useCommand } from '../../live/data.ts'
+import { useAsk } from '../../live/data.ts'
+import { AddRepository } from '../home/add-repository.tsx'
 import './projects.css'
 
 type Project = Output<'list_projects'>['projects'][number]
@@ -108,33 +107,22 @@ function Counts({ counts }: Pick<CardProps, 'counts'>) {
 
 function AddProject({ close }: { close(): void }) {
   const [, go] = useLocation()
-  const [path, setPath] = useState('')
-  const [name, setName] = useState('')
-  const { run, busy } = useCommand('create_project')
-  const submit = async () => {
-    const project = await run({ path: path.trim(), name: name.trim() || undefined })
-    if (project) go(`/projects/${project.id}`)
-  }
   return (
-    <FormDialog
-      title="Add a project"
-      about="A git repository on the machine the fleet runs on."
-      act="Add"
-      busy={busy}
-      ready={path.trim() !== ''}
-      close={close}
-      submit={submit}
-    >
-      <TextInput
-        label="Path"
-        hint="Absolute, such as /home/me/code/shop"
-        value={path}
-        set={setPath}
-        placeholder="/path/to/repository"
-      />
-      <TextInput label="Name" value={name} set={setName} placeholder={nameOf(path)} />
-    </FormDialog>
+    <Dialog.Root open onOpenChange={open => open || close()}>
+      <Dialog.Content maxWidth="620px">
+        <Dialog.Title size="4" mb="1">
+          Add a project
+        </Dialog.Title>
+        <Dialog.Description size="2" color="gray" mb="3">
+          A git repository on the machine that runs Flotilla.
+        </Dialog.Description>
+        <AddRepository added={id => go(`/projects/${id}`)} />
+        <Flex mt="4" justify="end">
+          <Button variant="soft" color="gray" highContrast onClick={close}>
+            Cancel
+          </Button>
+        </Flex>
+      </Dialog.Content>
+    </Dialog.Root>
   )
 }
-
-const nameOf = (path: string): string => path.trim().replace(/\/+$/, '').split('/').at(-1) ?? ''
