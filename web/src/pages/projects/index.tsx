@@ -2,6 +2,7 @@ import { Badge, Button, Card, Dialog, Flex, Grid, Text } from '@radix-ui/themes'
 import { FolderGit2, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
+import { LANDING_WORDS } from '../../../../src/domain/choices.ts'
 import type { Output } from '../../api/client.ts'
 import { useAgentTitle } from '../../kit/agent-title.ts'
 import { May } from '../../kit/may.tsx'
@@ -80,7 +81,7 @@ function ProjectCard({ project, counts }: CardProps) {
         )}
         <Counts counts={counts} />
         <Text as="div" size="1" color="gray" mt="2">
-          Landing: {landing} · Agent: {agent ? titleOf(agent) : 'none yet'}
+          Landing: {LANDING_WORDS[landing].toLowerCase()} · Agent: {agent ? titleOf(agent) : 'none yet'}
         </Text>
       </Link>
     </Card>
