@@ -31,6 +31,7 @@ import { openSpawner } from '../spawning/index.ts'
 import {
   type Heartbeats,
   type Lease,
+  LeaseLost,
   type Lock,
   openStore,
   readDaemon,
@@ -188,8 +189,13 @@ async function act(acting: Fleet, lease: Lease, url: string, parts: Parts): Prom
     undo.push(() => spawner.close())
     undo.push(openPipes(join(home.path, 'pipes')).close)
     const plugins = await startPlugins(acting, log, onFault)
-    undo.push(() => {
-      plugins.stop()
+    const endPlugins = () =>
+      plugins.stop().catch(error => {
+        // How far they were told could not be written: the next server tells them the last events again.
+        if (!(error instanceof LeaseLost)) onFault('ending the plugins', error)
+      })
+    undo.push(async () => {
+      await endPlugins()
       if (acting.plugins.host === plugins) acting.plugins.host = undefined
     })
     const terminals = new Terminals(acting, onFault)
@@ -203,7 +209,7 @@ async function act(acting: Fleet, lease: Lease, url: string, parts: Parts): Prom
     // It still answers requests like any other server, but the process that has the lease now decides.
     lease.lost.addEventListener('abort', () => {
       unwatch()
-      plugins.stop()
+      void endPlugins()
     })
     return { stop }
   } catch (error) {

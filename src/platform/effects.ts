@@ -93,6 +93,7 @@ export const EFFECTS = [
   'git.push',
   'gh.pull-request',
   'notification.send',
+  'plugin.tell',
   'tmux.open',
   'tmux.type',
   'tmux.close',

@@ -118,6 +118,8 @@ export interface Mail {
 interface MailServer {
   port: number
   mails: Mail[]
+  /** Whether it says from now on that it took a mail. */
+  answers(does: boolean): void
 }
 
 /** A small SMTP server: with TLS from the first byte, after STARTTLS, or without. */
@@ -129,6 +131,7 @@ export async function aMailServer({
   accepts?: boolean
 }): Promise<MailServer> {
   const mails: Mail[] = []
+  let isSilent = false
   const talk = (socket: Socket, encrypted: boolean, greet: boolean): void => {
     let [from, to, data, text] = ['', '', '', '']
     let user: string | undefined
@@ -140,7 +143,7 @@ export async function aMailServer({
         else {
           isData = false
           if (accepts) mails.push({ from, to, data, encrypted, user })
-          say(accepts ? '250 2.0.0 Ok: queued as 4F2A' : '550 5.7.1 We do not want this')
+          if (!isSilent) say(accepts ? '250 2.0.0 Ok: queued as 4F2A' : '550 5.7.1 We do not want this')
         }
       } else if (/^EHLO/i.test(line)) {
         say('250-localhost')
@@ -182,5 +185,8 @@ export async function aMailServer({
     security === 'tls'
       ? createTlsSocketServer(TLS, socket => talk(socket, true, true))
       : createSocketServer(socket => talk(socket, false, true))
-  return { mails, port: (await listening(server)).port }
+  const answers = (does: boolean) => {
+    isSilent = !does
+  }
+  return { mails, answers, port: (await listening(server)).port }
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { SHARED, WHY_SKIPPED } from '../../src/store/postgres/schema.testkit.ts'
@@ -11,7 +11,9 @@ describe.skipIf(!SHARED)(`a stopped server on postgresql${SHARED ? '' : ` (${WHY
     const { fleet, repo, project } = await aScene({ env: inSchema(), start: false })
     const events = async (kind: string) => (await fleet.events()).filter(each => each.kind === kind)
     const witness = join(import.meta.dirname, '../kit/stopping-witness.ts')
-    const points = ['git.update-ref', 'launch.write']
+    const points = ['git.update-ref', 'launch.write', 'plugin.tell']
+    mkdirSync(join(fleet.root, 'home/plugins'))
+    writeFileSync(join(fleet.root, 'home/plugins/hears.mjs'), 'export default { hooks: { on_event: () => {} } }')
     const servers = [await aServer(fleet, [])]
     for (const point of points) {
       const file = join(fleet.root, point)

@@ -4,9 +4,11 @@ import { NotAllowed, NotFound, Unfit } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { clipped, MAX_REASON_CHARS } from '../../domain/text.ts'
 import { Turns } from '../../git/turns.ts'
+import { effect } from '../../platform/effects.ts'
 import { AFTER, type Hook, type Manifest } from '../../plugins/contract.ts'
 import { type Source, settingsOf } from '../../plugins/finding.ts'
 import { PluginFault, PluginThread } from '../../plugins/thread.ts'
+import { LeaseLost } from '../../store/index.ts'
 import type { Fleet } from '../fleet.ts'
 import { sentence } from '../sentences.ts'
 import { type Bringer, keepPluginAgents, requireFreeNames } from './agents.ts'
@@ -241,9 +243,10 @@ export class PluginHost implements RunningPlugins {
       actor: `plugin:${name}`,
       cursor: from,
       listens: hook => seat.manifest?.hooks.includes(hook) === true,
-      tell: async (hook, told) => void (await this.hear(name, hook, told, z.unknown())),
+      // A server that was stopped for a while must not tell what the next one has told.
+      tell: (hook, told) => effect('plugin.tell', async () => void (await this.hear(name, hook, told, z.unknown()))),
       save: async cursor => void (await save(cursor)),
-      onFault: error => this.#around.onFault(`telling the plugin ${name}`, error),
+      onFault: error => error instanceof LeaseLost || this.#around.onFault(`telling the plugin ${name}`, error),
     })
   }
 

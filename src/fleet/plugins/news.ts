@@ -6,6 +6,8 @@ import type { Fleet } from '../fleet.ts'
 
 const PAGE = 100
 const SAVE_EVERY_MS = 1000
+/** After a failure it goes on by itself: there may be no other event that would wake it. */
+const AGAIN_AFTER_MS = 5000
 
 export interface Listener {
   /** Its name as the actor of events. */
@@ -62,13 +64,20 @@ export class News {
       return
     }
     this.#turn = this.#read()
-      .catch(this.#to.onFault)
+      .catch(error => this.#failed(error))
       .finally(() => {
         this.#turn = undefined
         if (!this.#again) return
         this.#again = false
         this.#wake()
       })
+  }
+
+  #failed(error: unknown): void {
+    this.#to.onFault(error)
+    if (this.#over) return
+    clearTimeout(this.#later)
+    this.#later = setTimeout(() => this.#wake(), AGAIN_AFTER_MS).unref()
   }
 
   async #read(): Promise<void> {

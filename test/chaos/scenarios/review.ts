@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runGit } from '../../../src/git/testkit.ts'
 import { eventually } from '../../kit/fleet.ts'
@@ -24,7 +24,8 @@ export const review: Scenario = {
     await world.land(mission.id)
     await world.fleet.until(mission.id, 'done')
     if (!(await world.repo.filesOn('main')).includes('person.txt')) throw new Error("the person's change was lost")
-    const told = () => readFileSync(join(world.fleet.root, 'told'), 'utf8').split('\n')
+    const file = join(world.fleet.root, 'told')
+    const told = () => (existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [])
     for (const kind of ['session_ended', 'review_wanted', 'landed'])
       await eventually(
         `the plugin to be told of ${kind}`,
