@@ -115,3 +115,7 @@ export class Unavailable extends Error {
     this.hint = more.try
   }
 }
+
+/** Whether an error is the store's own. Whatever work ran into it is tried again, and has not failed. */
+export const isOfTheStore = (error: unknown): error is StoreTrouble | Unavailable =>
+  error instanceof StoreTrouble || error instanceof Unavailable

@@ -125,6 +125,8 @@ async function startHere(cli: Cli, home: Home, options: Record<string, unknown>)
   started = false
   const live = await up.stop()
   if (ended) throw ended.error
+  if (live === undefined)
+    return void terminal.note('Stopped. The store does not answer. Agents continue; the next fleet up picks them up.')
   terminal.note(
     live
       ? `Stopped. ${live} ${live === 1 ? 'agent continues' : 'agents continue'}; the next fleet up picks them up.`

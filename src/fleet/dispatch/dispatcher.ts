@@ -1,3 +1,4 @@
+import { isOfTheStore } from '../../domain/errors.ts'
 import type { Event } from '../../domain/records/event.ts'
 import type { Mission, Status } from '../../domain/records/mission.ts'
 import type { Session } from '../../domain/records/session.ts'
@@ -6,7 +7,7 @@ import * as life from '../../domain/rules/life.ts'
 import { BLOCKED } from '../../domain/rules/team-task.ts'
 import { isReady, waitsFor } from '../../domain/rules/waiting.ts'
 import { secondsBetween } from '../../platform/measurements.ts'
-import { type Change, type Check, Conflict, type Stored, Unavailable } from '../../store/index.ts'
+import { type Change, type Check, Conflict, type Stored } from '../../store/index.ts'
 import { diskShareOf } from '../disk/limits.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { DispatchGate } from '../plugins/gate.ts'
@@ -142,7 +143,7 @@ export class Dispatcher implements Reactor {
     try {
       session = await planSession(this.#fleet, mission, project)
     } catch (error) {
-      if (error instanceof Unavailable) throw error
+      if (isOfTheStore(error)) throw error
       const why = {
         code: 'dispatch_failed',
         text: sentence(error).slice(0, 4000),

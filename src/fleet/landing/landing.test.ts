@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { StoreTrouble } from '../../domain/errors.ts'
 import type { Mission } from '../../domain/records/mission.ts'
 import { NOW } from '../../domain/samples.testkit.ts'
+import type { Fleet } from '../fleet.ts'
 import { aWorkshop, interrupted } from '../workshop.testkit.ts'
 import { landMission } from './landing.ts'
 
@@ -27,6 +29,25 @@ test('work lands as one commit on the base branch, in the checkout of a person t
   expect(events).toEqual(['landed m1'])
   await landMission(fleet, 'm1', signal)
   expect([await repo.tip(), await told()]).toEqual([tip, events])
+})
+
+test('a disk of the store that is full for a moment sends nothing to review: the landing is made again', async () => {
+  const { fleet, repo, finished, mission } = await aWorkshop()
+  await finished('m1', { 'new.txt': 'new\n' })
+  let isFull = true
+  const commit: Fleet['commit'] = async (name, batch) => {
+    if (isFull && name === 'commit.landing-commit') {
+      isFull = false
+      throw new StoreTrouble('The disk is full; nothing was written.')
+    }
+    return fleet.commit(name, batch)
+  }
+  const full: Fleet = Object.create(fleet, { commit: { value: commit } })
+  await expect(landMission(full, 'm1', signal)).rejects.toThrow('The disk is full')
+  expect(await mission()).toMatchObject({ status: 'landing' })
+  await landMission(full, 'm1', signal)
+  expect(await mission()).toMatchObject({ status: 'done', result: 'landed' })
+  expect(await repo.filesOn('main')).toContain('new.txt')
 })
 
 test('the one commit of a session on the base branch is itself the landing', async () => {

@@ -1,3 +1,4 @@
+import { isOfTheStore } from '../../domain/errors.ts'
 import type { LandingCommit, Mission, StatusReason } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
 import { unapprovedAmong } from '../../domain/rules/candidate.ts'
@@ -5,7 +6,7 @@ import * as landings from '../../domain/rules/landing.ts'
 import * as life from '../../domain/rules/life.ts'
 import { type Advanced, placeAt, tellBase } from '../../git/index.ts'
 import { secondsBetween } from '../../platform/measurements.ts'
-import { type Change, Unavailable } from '../../store/index.ts'
+import type { Change } from '../../store/index.ts'
 import { liveSessions } from '../dispatch/capacity.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { objectionToLanding } from '../plugins/gate.ts'
@@ -38,7 +39,7 @@ export async function landMission(fleet: Fleet, missionId: string, signal: Abort
     if (way === 'merge') return await attempt(fleet, work)
     await landByPullRequest(fleet, work)
   } catch (error) {
-    if (error instanceof Unavailable) throw error
+    if (isOfTheStore(error)) throw error
     if (signal.aborted && !(await wantsCancel(fleet, missionId))) return undefined
     await decide(fleet, missionId, (mission, by) => {
       if (mission.cancel_requested) return life.cancelled(mission, by)

@@ -1,7 +1,7 @@
+import { isOfTheStore } from '../../domain/errors.ts'
 import type { Candidate, Landing, LandingCommit, StatusReason } from '../../domain/records/mission.ts'
 import * as landings from '../../domain/rules/landing.ts'
 import { commitTree, contains, keepRef, revertTree } from '../../git/index.ts'
-import { Unavailable } from '../../store/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { nameOfActor } from '../people/principals.ts'
 import { current, put } from '../records.ts'
@@ -38,7 +38,7 @@ export async function undoMission(fleet: Fleet, missionId: string, signal: Abort
       })
     await undone(fleet, work, outcome.moved)
   } catch (error) {
-    if (error instanceof Unavailable) throw error
+    if (isOfTheStore(error)) throw error
     if (!signal.aborted) await fail(fleet, work, { code: 'undo_failed', text: `Undoing failed: ${sentence(error)}` })
   }
 }

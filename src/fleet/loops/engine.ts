@@ -1,4 +1,4 @@
-import { Refusal, StoreTrouble, Unavailable } from '../../domain/errors.ts'
+import { isOfTheStore, Refusal } from '../../domain/errors.ts'
 import type { Event } from '../../domain/records/event.ts'
 import {
   budgetLeft,
@@ -107,7 +107,7 @@ export class Loops implements Reactor {
       while (!this.#desk.signal.aborted && (await this.#step(id, active)));
       active.faults = 0
     } catch (error) {
-      if (error instanceof StoreTrouble || error instanceof Unavailable) throw error
+      if (isOfTheStore(error)) throw error
       active.faults++
       if (error instanceof Refusal || active.faults >= MAX_FAULTS)
         await this.#end(id, { status: 'failed', code: 'fault', text: `It could not continue. ${sentence(error)}` })

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { AdapterFault, type Agent, type Digest, type Ending, type Exit } from '../../agents/index.ts'
+import { isOfTheStore } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { NewEvent } from '../../domain/records/event.ts'
 import type { Mission, StatusReason } from '../../domain/records/mission.ts'
@@ -13,7 +14,7 @@ import { about, type By } from '../../domain/rules/life.ts'
 import { clipped, MAX_REASON_CHARS } from '../../domain/text.ts'
 import { type Changes, type Collected, changes, commitLeftovers, mergeBase, type Repository } from '../../git/index.ts'
 import { fileOf, nameOf } from '../../platform/launch-folder.ts'
-import { type Change, Unavailable } from '../../store/index.ts'
+import type { Change } from '../../store/index.ts'
 import { defaultsOf } from '../dispatch/capacity.ts'
 import { spent } from '../dispatch/holds.ts'
 import { CONTINUES } from '../dispatch/next-session.ts'
@@ -75,7 +76,7 @@ export async function endSession(fleet: Fleet, agent: Agent, held: Held, over: O
   try {
     work = await collectWork(fleet, session, mission, project, summary)
   } catch (error) {
-    if (error instanceof Unavailable) throw error
+    if (isOfTheStore(error)) throw error
     // The worktree stays: nothing is lost, but nothing may land from it. A session that never ran has already said why.
     const isGone = session.worktree !== null && !existsSync(session.worktree)
     const why = isGone

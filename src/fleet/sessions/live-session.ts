@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Agent, type Digest, emptyDigest } from '../../agents/index.ts'
+import { isOfTheStore } from '../../domain/errors.ts'
 import type { Mission } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
 import type { Session } from '../../domain/records/session.ts'
@@ -7,7 +8,6 @@ import { MAX_HAND_OVERS } from '../../domain/rules/ending.ts'
 import { newestLaunch } from '../../platform/launch-folder.ts'
 import type { Seen } from '../../runner/processes.ts'
 import type { Limits, PassedLimit, ToRunner } from '../../runner/protocol.ts'
-import { Unavailable } from '../../store/index.ts'
 import { leftOf } from '../dispatch/budgets.ts'
 import { hasDaysBudget } from '../dispatch/holds.ts'
 import type { Fleet } from '../fleet.ts'
@@ -130,7 +130,7 @@ export class LiveSession {
       over = await this.#follow(mission, project)
     } catch (error) {
       // If an agent runs, the error is our own, such as a full disk: the session is taken up again, not ended.
-      if (this.#running || error instanceof Superseded || error instanceof Unavailable) throw error
+      if (this.#running || error instanceof Superseded || isOfTheStore(error)) throw error
       over = await this.#neverRan(error)
     }
     if (over !== 'released') await endSession(this.#fleet, this.#agent, this.#record.held, over)

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { emptyDigest } from '../../agents/index.ts'
-import { NotAllowed, StoreTrouble, Unavailable } from '../../domain/errors.ts'
+import { isOfTheStore, NotAllowed } from '../../domain/errors.ts'
 import type { Event } from '../../domain/records/event.ts'
 import type { Mission } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
@@ -122,7 +122,7 @@ export class TakeOvers implements Reactor {
         held = await ofMember(this.#fleet, session)
         if (!session.resumes) throw new Error('the session that was stopped left no conversation to continue')
       } catch (error) {
-        if (error instanceof StoreTrouble || error instanceof Unavailable) throw error
+        if (isOfTheStore(error)) throw error
         return this.#decide(id, (now, by) =>
           toPerson(
             { ...now, taken_over: null },
@@ -165,7 +165,7 @@ export class TakeOvers implements Reactor {
     try {
       await worktreeTurns.take(mission.id, () => this.#place(session, mission, project))
     } catch (error) {
-      if (error instanceof StoreTrouble || error instanceof Unavailable) throw error
+      if (isOfTheStore(error)) throw error
       return this.#end(session, 'failed', sentence(error))
     }
     const { pid, started } = mission.taken_over!.terminal

@@ -1,4 +1,4 @@
-import { StoreTrouble, Unavailable } from '../../domain/errors.ts'
+import { isOfTheStore } from '../../domain/errors.ts'
 import type { Event } from '../../domain/records/event.ts'
 import { isOfMember, type Session } from '../../domain/records/session.ts'
 import type { Member } from '../../domain/records/team.ts'
@@ -98,7 +98,7 @@ export class Terminals implements Reactor {
       await noteTerminal(this.#fleet, member.id, session.id, { pane, state: 'opening' })
       await updateSession(this.#fleet, session, 'commit.session-running', running, { event: 'session_running' })
     } catch (error) {
-      if (error instanceof StoreTrouble || error instanceof Unavailable) throw error
+      if (isOfTheStore(error)) throw error
       await endTerminal(this.#fleet, session, { text: `Its terminal could not be opened: ${sentence(error)}` })
     }
   }

@@ -53,8 +53,9 @@ export async function openPostgres(
   const address = addressOf(settings)
   const connection = new Connection(address)
   try {
+    const isKnown = settings.memory !== undefined && knownIn(settings.memory)?.id !== undefined
     const { id } = await connection.patiently(() =>
-      connection.lend(client => bringUpToDate(client, address, options), MIGRATION_MS),
+      connection.lend(client => bringUpToDate(client, address, { ...options, isKnown }), MIGRATION_MS),
     )
     if (settings.memory) remember(settings.memory, { url: settings.url, address, id })
     return new PostgresStore(connection, options.onDamage)
@@ -69,7 +70,7 @@ export async function openPostgres(
  * not go on with it: it would take its own worktrees and transcripts for a stranger's.
  */
 export function remember(file: string, { url, address, id }: { url: string; address: Address; id: string }): void {
-  const known = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { url: string; id?: string }) : undefined
+  const known = knownIn(file)
   if (known?.id && known.id !== id)
     throw new Unfit(`The store of this home is gone: ${address.words} is another store than before.`, {
       try: `Put the database back from its backup. To go on with what is there now: rm ${file}`,
@@ -80,6 +81,9 @@ export function remember(file: string, { url, address, id }: { url: string; addr
   writeFileSync(`${file}.new`, next, { mode: 0o600 })
   renameSync(`${file}.new`, file)
 }
+
+const knownIn = (file: string): { url: string; id?: string } | undefined =>
+  existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { url: string; id?: string }) : undefined
 
 class PostgresStore implements Store {
   readonly engine = 'postgresql'

@@ -6,6 +6,7 @@ import { readableEntries } from '../records.ts'
 import { MIGRATIONS } from '../sqlite/schema.ts'
 import type { Address } from './address.ts'
 import { everyRecord } from './rows.ts'
+import { tablesGone } from './troubles.ts'
 
 /** How long a commit waits for the commits before it. */
 const LOCK_MS = 10_000
@@ -128,10 +129,18 @@ export async function headOf(db: Pick<ClientBase, 'query'>, schema: string): Pro
   return (await db.query(`SELECT id, format, indexes FROM ${schema}.store`)).rows[0]
 }
 
-/** Throws StoreOutdated if there is something to do and `migrate` is false. */
-export async function bringUpToDate(db: ClientBase, address: Address, options: { migrate: boolean }): Promise<Head> {
+/**
+ * Throws StoreOutdated if there is something to do and `migrate` is false. `isKnown`: the caller has used this store
+ * before, so that nothing is made where it is missing.
+ */
+export async function bringUpToDate(
+  db: ClientBase,
+  address: Address,
+  options: { migrate: boolean; isKnown?: boolean },
+): Promise<Head> {
   const { schema } = address
   const found = await headOf(db, schema)
+  if (!found && options.isKnown) throw tablesGone(address.words)
   if (found && isCurrent(found, address)) return found
   if (!options.migrate) throw outdated(address, found)
   await inTransaction(db, async () => {
