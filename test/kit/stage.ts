@@ -26,6 +26,8 @@ export interface Stage {
   mission(script: string, settings?: object): Promise<string>
   read(id: string): Promise<Mission>
   until(id: string, ...statuses: string[]): Promise<Mission>
+  /** Another daemon: what the last one began goes on, and `meanwhile` nobody acts. */
+  restart(meanwhile?: () => Promise<unknown>): Promise<void>
   gate(name: string): { wait: string; file: string; reached(): boolean; open(): void }
 }
 
@@ -48,7 +50,14 @@ export async function aStage(settings: StoreSettings, env: Record<string, string
   }
   const server = await startServer(fleet, { port: 0, say: line => faults.push(line) })
   faults.length = 0
-  const reactors: RunningReactors = await startReactors(fleet.daemon!, { url: server.url, onFault, lease })
+  const begin = () => startReactors(fleet.daemon!, { url: server.url, onFault, lease })
+  let reactors: RunningReactors = await begin()
+  const restart = async (meanwhile?: () => Promise<unknown>) => {
+    await reactors.stop()
+    await reactors.settled()
+    await meanwhile?.()
+    reactors = await untilAnswered(begin)
+  }
   onTestFinished(async () => {
     await reactors.stop()
     await reactors.settled()
@@ -63,7 +72,7 @@ export async function aStage(settings: StoreSettings, env: Record<string, string
   const read = async (id: string) => (await store.get('missions', id))!.value
   const project = await call<{ id: string }>('create_project', { name: 'p', path: repo.path, landing: 'auto' })
   return {
-    ...{ root, fleet, repo, project, faults, call, read },
+    ...{ root, fleet, repo, project, faults, call, read, restart },
     mission: async (script, settings = {}) => {
       const asked = { project_id: project.id, title: 'a mission', detailed_prompt: script, auto_dispatch: true }
       return (await call<{ id: string }>('create_mission', { agent: 'shell', ...asked, ...settings })).id
@@ -91,4 +100,14 @@ export async function aStage(settings: StoreSettings, env: Record<string, string
       }
     },
   }
+}
+
+/** As a server that begins to decide does. */
+async function untilAnswered<T>(act: () => Promise<T>): Promise<T> {
+  for (;;)
+    try {
+      return await act()
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+    }
 }

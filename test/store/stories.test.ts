@@ -163,4 +163,28 @@ describe.each(ENGINES)('on %s', (_name, settingsFor) => {
     expect(await s.repo.readOn('main', 'agent.txt')).toBe('agent')
     expect(s.faults).toEqual([])
   })
+
+  test('agents go on without a daemon, the next one adopts them, and what was asked meanwhile is done and undone', async () => {
+    const s = await aStage(settingsFor(), { FLEET_MAX_CONCURRENT: '2' })
+    const held = s.gate('work')
+    const working = await s.mission(`${held.wait}; echo held > held.txt`)
+    await eventually('the agent at work', () => held.reached())
+    await s.until(working, 'running')
+    const asked: string[] = []
+    await s.restart(async () => {
+      asked.push(await s.mission('echo asked > asked.txt'))
+      asked.push(await s.mission('cat asked.txt held.txt > both.txt', { depends_on: [asked[0]!, working] }))
+      held.open()
+    })
+    expect(await s.until(working, 'done', 'failed', 'review')).toMatchObject({ status: 'done', sessions: 1 })
+    for (const id of asked) expect(await s.until(id, 'done', 'failed', 'review')).toMatchObject({ sessions: 1 })
+    expect(await s.repo.readOn('main', 'both.txt')).toBe('asked\nheld')
+    await s.call('undo_mission', { mission_id: asked[1]! })
+    expect(await s.until(asked[1]!, 'review')).toMatchObject({ status: 'review' })
+    expect(await s.repo.filesOn('main')).toEqual(['README.md', 'asked.txt', 'held.txt'])
+    const { events } = await s.fleet.store.events({ limit: 500 })
+    const landings = events.filter(({ kind }) => kind === 'landed').map(({ mission_id }) => mission_id)
+    expect(landings.toSorted()).toEqual([working, ...asked].toSorted())
+    expect(s.faults).toEqual([])
+  })
 })
