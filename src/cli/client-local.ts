@@ -2,7 +2,7 @@ import { givenBy, givenIn, withSettings } from '../config/sources.ts'
 import { storeOf, withoutStore } from '../config/store.ts'
 import type { Running } from '../daemon/running.ts'
 import { InvalidInput, NotAllowed } from '../domain/errors.ts'
-import { type Fleet, makeFleet } from '../fleet/fleet.ts'
+import { askedBeside, type Fleet, makeFleet } from '../fleet/fleet.ts'
 import { lastConfiguration, lookAtConfiguration } from '../fleet/projects/configuration.ts'
 import { audited } from '../operations/auditing.ts'
 import type { Context, Item } from '../operations/operation.ts'
@@ -21,8 +21,9 @@ export async function localClient(home: Home, where: Where, running: Running | u
   const store = await openToAsk(home, choice)
   const layers = { environment: givenIn(environment), flag: givenBy(running?.flags ?? {}) }
   const configuration = await lastConfiguration(store, layers)
-  const fleet = makeFleet({ home, keys: openKeys(home), store, environment, configuration })
-  lookAtConfiguration(fleet, { served: running !== undefined })
+  const made = makeFleet({ home, keys: openKeys(home), store, environment, configuration })
+  lookAtConfiguration(made, { served: running !== undefined })
+  const fleet = store.heartbeats ? askedBeside(made, filesAreElsewhere(store.heartbeats)) : made
   let server = running
   const wake = async (): Promise<void> => {
     const { startInBackground } = await import('../daemon/background.ts')
@@ -72,6 +73,16 @@ async function requireNobodyDecides(heartbeats: Heartbeats, what: string): Promi
       try: server.url ? `Ask it: fleet --url ${server.url} …` : 'Ask again in a moment.',
     })
 }
+
+const filesAreElsewhere =
+  (heartbeats: Heartbeats) =>
+  async (what: string): Promise<NotAllowed> => {
+    const { server } = await heartbeats.held()
+    const where = server ? `: ${serverInWords(server)}` : ''
+    return new NotAllowed(`${what} is kept in the home of the server that decides, which is another one${where}.`, {
+      try: server?.url ? `Ask it: fleet --url ${server.url} …` : 'Ask there, or in its home.',
+    })
+  }
 
 const unreadable = (names: string[]): string =>
   `The store has ${names.length === 1 ? 'a record' : `${names.length} records`} that cannot be read, so no list shows: ${names.join(', ')}. See fleet doctor`

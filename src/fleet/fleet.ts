@@ -181,8 +181,12 @@ export const servedBeside = (fleet: Fleet, deciding: { readonly daemon?: Fleet }
     blobs: { value: withFilesElsewhere(fleet, fellows) },
   })
 
-/** Long texts are files of the home that decides. A server of another home must not keep what that one cannot read. */
-function withFilesElsewhere({ blobs, store, home }: Fleet, fellows: Fellows): Blobs {
+/** The same for a command, which may be in another home than the server that decides. */
+export const askedBeside = (fleet: Fleet, refusal: Fellows['refusal']): Fleet =>
+  Object.create(fleet, { blobs: { value: withFilesElsewhere(fleet, { refusal }) } })
+
+/** Long texts are files of the home that decides. Another home must not keep what that one cannot read. */
+function withFilesElsewhere({ blobs, store, home }: Fleet, fellows: Pick<Fellows, 'refusal'>): Blobs {
   const requireHere = async (what: string): Promise<void> => {
     const lease = (await store.get('lease', LEASE))?.value
     if (lease?.home && lease.home !== home.id) throw await fellows.refusal(what)
