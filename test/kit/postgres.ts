@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -22,11 +22,18 @@ export async function aPostgres(): Promise<PostgresServer> {
 
 export const PGBOUNCER = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find(path => existsSync(path))
 
-/** PgBouncer in front of a server. Returns its address. */
+interface Bouncer {
+  url: string
+  /** Cuts every connection off, in the middle of whatever goes through. */
+  crash(): Promise<void>
+  start(): Promise<void>
+}
+
+/** PgBouncer in front of a server. */
 export async function aBouncer(
   server: { url: string; port: number },
   mode: 'transaction' | 'statement',
-): Promise<string> {
+): Promise<Bouncer> {
   const folder = mkdtempSync(join(tmpdir(), 'fleet-bouncer-'))
   const as = account()
   const port = await freePort()
@@ -37,19 +44,32 @@ export async function aBouncer(
       `unix_socket_dir =\nauth_type = any\nadmin_users = fleet\npool_mode = ${mode}\ndefault_pool_size = 5\n`,
   )
   if (as.uid !== undefined) for (const path of [folder, file]) chownSync(path, as.uid, as.gid!)
-  const child = spawn(PGBOUNCER!, ['-q', file], { ...as, stdio: 'ignore', cwd: folder })
+  const url = `postgresql://fleet@127.0.0.1:${port}/postgres`
+  let child: ChildProcess
+  const bouncer: Bouncer = {
+    url,
+    async start() {
+      child = spawn(PGBOUNCER!, ['-q', file], { ...as, stdio: 'ignore', cwd: folder })
+      await eventually('PgBouncer', () =>
+        rawly(url, 'SELECT 1').then(
+          () => true,
+          () => undefined,
+        ),
+      )
+    },
+    async crash() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const gone = new Promise(resolve => child.once('exit', resolve))
+      child.kill('SIGKILL')
+      await gone
+    },
+  }
   onTestFinished(async () => {
-    child.kill('SIGKILL')
+    await bouncer.crash()
     rmSync(folder, { recursive: true, force: true })
   })
-  const url = `postgresql://fleet@127.0.0.1:${port}/postgres`
-  await eventually('PgBouncer', () =>
-    rawly(url, 'SELECT 1').then(
-      () => true,
-      () => undefined,
-    ),
-  )
-  return url
+  await bouncer.start()
+  return bouncer
 }
 
 /** A network between the fleet and its database that can hang: connections stay open, and nothing passes. */

@@ -92,7 +92,7 @@ describe.skipIf(!SHARED)(`a fleet on postgresql${SHARED ? '' : ` (${WHY_SKIPPED}
   describe.skipIf(!PGBOUNCER)(`behind PgBouncer${PGBOUNCER ? '' : ' (it is not installed)'}`, () => {
     test('in transaction mode everything works, and commits of others are noticed by looking', async () => {
       const server = await aPostgres()
-      const url = await aBouncer(server, 'transaction')
+      const { url } = await aBouncer(server, 'transaction')
       const settings = { ...aSchema(url), poolSize: 10 }
       const [store, other] = [
         await openStore(settings, { migrate: true }),
@@ -118,8 +118,39 @@ describe.skipIf(!SHARED)(`a fleet on postgresql${SHARED ? '' : ` (${WHY_SKIPPED}
       await vi.waitFor(() => expect(hint).toHaveBeenCalled(), { timeout: 3000 })
     })
 
+    test('it is killed and started again under a fleet: agents go on, and all is done once', async () => {
+      const bouncer = await aBouncer(await aPostgres(), 'transaction')
+      const { fleet, repo, project, gate } = await aScene({ env: { FLEET_STORE: bouncer.url } })
+      const log = join(fleet.root, 'ran')
+      const script = (name: string) => `echo ${name} >> '${log}'; echo ${name} > ${name}.txt`
+      const held = gate('held')
+      const { id } = await fleet.mission(project, `${held.wait}; ${script('held')}`)
+      await eventually('the agent at work', () => held.reached())
+      const missions = [id]
+      for (const name of ['one', 'two', 'three']) {
+        // Its commits are on their way.
+        const { id: next } = await fleet.mission(project, script(name), { depends_on: missions.slice(-1) })
+        missions.push(next)
+        await bouncer.crash()
+        if (name === 'one') held.open()
+        const asked = fleet.http('/api/missions').then(({ status }) => status)
+        await bouncer.start()
+        expect([200, 503]).toContain(await asked)
+      }
+      await eventually(
+        'all are done',
+        async () => (await fleet.show(missions.at(-1)!)).status === 'done',
+        async () => (await fleet.events()).map(({ kind, time, cause }) => `${time} ${kind} ${cause ?? ''}`).join('\n'),
+        120_000,
+      )
+      expect(readFileSync(log, 'utf8')).toBe('held\none\ntwo\nthree\n')
+      expect(await repo.filesOn('main')).toEqual(['README.md', 'held.txt', 'one.txt', 'three.txt', 'two.txt'])
+      const { faults } = await fleet.call<{ faults: object[] }>('list_faults')
+      expect(faults).toEqual([])
+    }, 180_000)
+
     test('in statement mode it is refused, with what to do', async () => {
-      const url = await aBouncer(await aPostgres(), 'statement')
+      const { url } = await aBouncer(await aPostgres(), 'statement')
       const refusal = await openStore(aSchema(url), { migrate: true }).catch(error => error)
       expect(refusal.message).toMatch(/does not let this pass/)
       expect(refusal.hint).toContain('transaction')
