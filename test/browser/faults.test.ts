@@ -18,7 +18,7 @@ test('what the fleet is stuck on is named with its reason, and gone once it is m
   const bar = page.getByRole('region', { name: 'Faults' })
   expect(await bar.count()).toBe(0)
 
-  const mend = damageRecord(fleet, 'workflows', workflow.id)
+  const mend = await damageRecord(fleet, 'workflows', workflow.id)
   gate('hull').open()
   const stuck = bar.getByRole('listitem').filter({ hasText: 'store, workflow' })
   await stuck.getByText('is damaged and cannot be read').waitFor()
@@ -38,7 +38,7 @@ test('what the fleet is stuck on is named with its reason, and gone once it is m
   await bar.getByRole('button', { name: 'Show details' }).click()
   await stuck.waitFor()
 
-  mend()
+  await mend()
   await bar.getByRole('button', { name: 'Retry now' }).click()
   await bar.waitFor({ state: 'detached' })
   const events = await fleet.events()

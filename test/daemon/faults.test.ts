@@ -32,16 +32,16 @@ const HOLDS_OTHERS: readonly Collection[] = ['projects', 'missions', 'sessions']
 
 interface Damage {
   name: string
-  mend(): void
+  mend(): void | Promise<void>
 }
 
 /** Makes a record of a project or of the fleet unreadable. If the home has none, adds one that is unreadable. */
-function damage(fleet: TestFleet, collection: Collection, project: string): Damage {
+async function damage(fleet: TestFleet, collection: Collection, project: string): Promise<Damage> {
   const table = `records_${collection}`
   const found = inStore(fleet, db =>
     db.prepare(`SELECT id FROM ${table} ORDER BY instr(body, ?) = 0, rowid DESC LIMIT 1`).get(`"${project}"`),
   ) as { id: string } | undefined
-  if (found) return { name: `${collection}/${found.id}`, mend: damageRecord(fleet, collection, found.id) }
+  if (found) return { name: `${collection}/${found.id}`, mend: await damageRecord(fleet, collection, found.id) }
   const change = (sql: string, ...values: unknown[]) => inStore(fleet, db => db.prepare(sql).run(...values))
   change(`INSERT INTO ${table} VALUES ('odd', 1, '{"half')`)
   change('UPDATE tallies SET records = records + 1 WHERE collection = ?', collection)
@@ -82,11 +82,11 @@ test('a damaged record of any kind stops nobody else, and is named', { timeout: 
   const { fleet, project, repository } = await busyHome()
   const other = await repository()
   const ship = await fleet.project(other.path, { name: 'ship' })
-  let mendLast = () => {}
+  let mendLast: Damage['mend'] = () => {}
   for (const collection of ORDER) {
     await fleet.kill()
-    mendLast()
-    const { name, mend } = damage(fleet, collection, project.id)
+    await mendLast()
+    const { name, mend } = await damage(fleet, collection, project.id)
     mendLast = mend
     await fleet.start()
     const { id } = await fleet.mission(ship, `echo ${collection} > ${collection}.txt`)
@@ -102,7 +102,7 @@ test('a damaged record of any kind stops nobody else, and is named', { timeout: 
     expect(logOf(fleet), collection).toContain(name)
   }
   await fleet.kill()
-  mendLast()
+  await mendLast()
   await fleet.start()
   await fleet.fleetCommand(['doctor', '--retry'])
   await eventually(

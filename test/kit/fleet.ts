@@ -16,7 +16,7 @@ import { openHome } from '../../src/platform/home.ts'
 import { openKeys } from '../../src/platform/keys.ts'
 import { membersOf } from '../../src/runner/processes.ts'
 import { openStore } from '../../src/store/index.ts'
-import { aSchema } from '../../src/store/postgres/schema.testkit.ts'
+import { aSchema, dropSchema } from '../../src/store/postgres/schema.testkit.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 export const NODE = join(ROOT, 'node_modules/node/bin/node')
@@ -24,12 +24,16 @@ export const LAUNCHER = join(ROOT, 'bin/fleet.js')
 
 /** The full run multiplies every count by this. */
 export const FULL = process.env.FLEET_TEST_SCALE === 'full'
+/** Whether fleets are on PostgreSQL: `npm run test:postgres <file…>` sees to it. */
+export const ON_POSTGRES = process.env.FLEET_TEST_STORE === 'postgresql'
 export const scaled = (small: number, full: number): number => (FULL ? full : small)
 
 type Detail = z.infer<typeof MissionDetail>
 
 export interface TestFleet {
   root: string
+  /** Where its records are, unless they are in its home. */
+  schema: { url: string; name: string } | undefined
   fleet: Fleet
   /** Starts a real server and waits until it answers. */
   start(options?: {
@@ -67,7 +71,8 @@ export interface TestFleet {
 export async function aFleet(options: { env?: Record<string, string>; root?: string } = {}): Promise<TestFleet> {
   const root = options.root ?? realpathSync(mkdtempSync(join(tmpdir(), 'flotilla-test-')))
   const home = openHome(join(root, 'home'))
-  const env = cleanEnvironment(root, { ...(options.root ? {} : storeVariables()), ...options.env })
+  const isChosen = options.root !== undefined || options.env?.FLEET_STORE !== undefined
+  const env = cleanEnvironment(root, { ...(isChosen ? {} : storeVariables()), ...options.env })
   const store = await openStore(storeOf(home, env), { migrate: true })
   const fleet = makeFleet({ home, keys: openKeys(home), store, environment: env })
   /** Projects whose agent the test has chosen. */
@@ -78,9 +83,9 @@ export async function aFleet(options: { env?: Record<string, string>; root?: str
   let url = ''
   let made = 0
 
+  const schema = env.POSTGRESQL_SCHEMA ? { url: env.FLEET_STORE!, name: env.POSTGRESQL_SCHEMA } : undefined
   const kit: TestFleet = {
-    root,
-    fleet,
+    ...{ root, fleet, schema },
     async start({ env: extra = {}, node = [], args = [], byItself = false } = {}) {
       const known = url ? [] : ['--port', '0']
       const [command, ...before] = byItself ? [LAUNCHER] : [NODE, ...node, LAUNCHER]
@@ -170,6 +175,7 @@ export async function aFleet(options: { env?: Record<string, string>; root?: str
       await kit.stop()
       for (const session of await liveSessions(fleet)) for (const pid of kit.processes(session.id)) endProcess(pid)
       await store.close()
+      if (schema) await dropSchema(schema)
       await rm(root, { recursive: true, force: true, maxRetries: 5 })
     },
   }
@@ -196,9 +202,9 @@ function ofScripts(name: string, input: Asked, isScript: (project: string | unde
   return input
 }
 
-/** With FLEET_TEST_STORE=postgres, each fleet has its records in a schema of its own on the server of the run. */
+/** With FLEET_TEST_STORE=postgresql, each fleet has its records in a schema of its own, which is dropped with it. */
 function storeVariables(): Record<string, string> {
-  if (process.env.FLEET_TEST_STORE !== 'postgres') return {}
+  if (!ON_POSTGRES) return {}
   const { url, schema } = aSchema()
   return { FLEET_STORE: url, POSTGRESQL_SCHEMA: schema! }
 }

@@ -1,4 +1,5 @@
 import type { PostgresSettings } from './address.ts'
+import { rawly } from './server.testkit.ts'
 
 export const WHY_SKIPPED = 'no PostgreSQL server: npm run test:postgres starts one'
 
@@ -10,4 +11,9 @@ let made = 0
 export function aSchema(url: string = SHARED!): PostgresSettings {
   if (!url) throw new Error(WHY_SKIPPED)
   return { engine: 'postgresql', url, schema: `test_${process.pid}_${Date.now().toString(36)}_${made++}`, poolSize: 4 }
+}
+
+/** The server may be gone already. */
+export async function dropSchema({ url, name }: { url: string; name: string }): Promise<void> {
+  await rawly(url, `DROP SCHEMA IF EXISTS ${name} CASCADE`).catch(() => {})
 }

@@ -13,6 +13,9 @@ export { looped } from './series.ts'
 export { HALF_SENT, spoken } from './talk.ts'
 export { chain, conflict } from './work.ts'
 
+/** Those that pass the most commits. A sample of the points is taken from them. */
+export const MOST_COMMITS: readonly Scenario[] = [staged, asked, undo, filled, review, taken]
+
 export const SCENARIOS: readonly Scenario[] = [
   chain,
   conflict,

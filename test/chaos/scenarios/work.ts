@@ -130,7 +130,7 @@ export const damaged: Scenario = {
     const project = await world.project({ landing: 'review' })
     const broken = await world.mission(project, 'damaged', world.script('echo a > a.txt'))
     await world.fleet.until(broken.id, 'review')
-    const mend = damageRecord(world.fleet, 'missions', broken.id)
+    const mend = await damageRecord(world.fleet, 'missions', broken.id)
     const stuck = async () => JSON.stringify((await world.ask<{ faults: object }>('GET', '/api/system/status')).faults)
     await eventually('it is named', async () => {
       await world.ask('GET', '/api/missions')
@@ -138,7 +138,7 @@ export const damaged: Scenario = {
     })
     const other = await world.mission(project, 'beside it', world.script('echo b > b.txt'))
     await world.fleet.until(other.id, 'review')
-    mend()
+    await mend()
     await world.ask('POST', '/api/system/faults/retry')
     await eventually('nothing is stuck', async () => (await stuck()) === '[]')
     for (const { id } of [broken, other]) {
