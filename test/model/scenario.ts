@@ -12,8 +12,8 @@ export type Step = (
   | { tool: string; input: Record<string, unknown> }
   /** Ends the turn without any text. */
   | { stop: true }
-  /** Never answers. */
-  | { hang: true }
+  /** Never answers: this request, or so many before the next step. */
+  | { hang: true; times?: number }
   /** Answers with this status instead of the next step: `times` times, or for ever. */
   | { fail: number; times?: number; retryAfter?: number }
 ) & {
@@ -40,8 +40,8 @@ export const NO_TOKENS: Tokens = { input: 0, output: 0, reasoning: 0, cacheRead:
 /** The reported usage of a turn, for wires that can report all of it. */
 export const tokensOf = ({ tokens }: Turn): Tokens => ({ ...NO_TOKENS, input: 100, output: 20, ...tokens })
 
-export type Failure = Extract<Step, { fail: number }>
-export type Turn = Exclude<Step, Failure>
+export type Failure = Extract<Step, { fail: number }> | { hang: true; times: number }
+export type Turn = Exclude<Step, Extract<Step, { fail: number }>>
 
 const MARK = '[[steps]] '
 
@@ -75,12 +75,14 @@ export interface Moment {
   failures: Failure[]
 }
 
+const isFailure = (step: Step): step is Step & Failure => 'fail' in step || ('hang' in step && step.times !== undefined)
+
 /** The step after this many model turns. A failure is no turn, because the client requests the same turn again. */
 export function momentAt(script: readonly Step[], turnsTaken: number): Moment {
   let failures: Failure[] = []
   let turn = 0
   for (const step of script) {
-    if ('fail' in step) {
+    if (isFailure(step)) {
       failures.push(step)
       continue
     }

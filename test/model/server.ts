@@ -56,6 +56,7 @@ export async function startModel(port = 0): Promise<Model> {
     const { line, script, turnsTaken } = place(wire.asked(body))
     const { turn, failures } = momentAt(script, turnsTaken)
     const failure = failureNow(line, turnsTaken, failures)
+    if (failure && 'hang' in failure) return
     if (failure) return wire.fail(response, failure.fail, failure.retryAfter)
     if ('hang' in turn) return
     for (const [name, value] of Object.entries(turn.headers ?? {})) response.setHeader(name, value)

@@ -40,9 +40,9 @@ export async function attach(
   return { servers: { [OWN_SERVER]: ownServer(agent, url, mission), ...chosen, ...context }, variables }
 }
 
-/** A member of a team has the tools of its team as well. */
-function ownServer({ can }: Agent, url: string, { member }: Mission): McpServer {
-  const sets = member ? 'inside,teams' : null
+/** A member of a team has the tools of its team as well, also while it works at a task. */
+function ownServer({ can }: Agent, url: string, { member, task }: Mission): McpServer {
+  const sets = member || task ? 'inside,teams' : null
   if (can.mcp === 'http')
     return {
       url: `${url}${AGENT_MCP}${sets ? `?tools=${sets}` : ''}`,
