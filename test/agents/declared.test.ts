@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { eventually } from '../kit/fleet.ts'
 import { SANDBOX_WORKS } from '../kit/sandbox.ts'
 import { aScene, type Scene } from '../kit/scene.ts'
+import { aTeam } from '../kit/team.ts'
 import { ALARMING } from './false-alarms.ts'
 import { LINER, STAND_INS } from './stand-ins.ts'
 
@@ -45,6 +46,23 @@ async function instructed(agent: string, name: string): Promise<void> {
 }
 test('a declared agent is instructed by fleet, project, mission and dispatch', () => instructed('unheard', 'input'))
 test('agy, by its stand-in, is instructed by fleet, project, mission and dispatch', () => instructed('agy', 'input'))
+
+test('agy, by its stand-in, is woken by mail; mail for a member at work is told at the end of its turn', async () => {
+  const s = await scene()
+  const crew = await aTeam(s, [])
+  const held = s.gate('work')
+  const file = join(s.fleet.root, 'mail')
+  await crew.add('ada', { agent: 'agy', charter: `do: cat "$FLEET_MAIL_FILE" >>'${file}'; ${held.wait}` })
+  const first = await crew.send('ada', 'Begin.', { wake: true })
+  await eventually('it is at work', () => held.reached())
+  const second = await crew.send('ada', 'Mind the storm.', { needs: 'ack' })
+  expect(readFileSync(file, 'utf8')).toMatch(/Begin\.(?!.*storm)/s)
+  held.open()
+  const deliveries = () => Promise.all([first, second].map(async ({ id }) => (await crew.mail(id)).deliveries[0]!))
+  await eventually('both are heard', async () => (await deliveries()).every(({ state }) => state === 'heard'))
+  expect(await deliveries()).toMatchObject([{ heard_by: 'turn' }, { heard_by: 'turn' }])
+  expect(readFileSync(file, 'utf8')).toContain('Mind the storm.')
+})
 
 test('a report that is none is written from git and the last words, and says what was wrong', async () => {
   const { fleet, project } = await scene()

@@ -14,21 +14,24 @@ export interface Scenario {
 const isCounted = ({ cost }: Capabilities): boolean => cost === 'money' || cost === 'priced'
 const hasBudget = (can: Capabilities): boolean => can.budgetLimit || (isCounted(can) && can.usage === 'while working')
 
+const hasTools = ({ mcp }: Capabilities): boolean => mcp !== 'no'
+const isToldMidTurn = ({ liveMessages }: Capabilities): boolean => liveMessages === 'mid-turn'
+
 /** What every client must show. Tests are found by their titles, so those of one scenario have similar titles. */
 export const SCENARIOS: readonly Scenario[] = [
   { name: 'edit and run', shownBy: /\bedits .*runs/ },
   { name: 'edit and land', shownBy: /reports and lands|and lands with no gap|do missions/ },
   { name: 'instructions of all four kinds', shownBy: /instructed by fleet, project, mission and dispatch/ },
-  { name: 'tool over MCP', shownBy: /tools of a server given|with servers/, offered: can => can.mcp !== 'no' },
+  { name: 'tool over MCP', shownBy: /tools of a server given|with servers/, offered: hasTools },
   {
     name: 'every tool of the fleet',
     shownBy: /calls every tool of the fleet/,
-    offered: can => can.mcp !== 'no',
+    offered: hasTools,
   },
   {
     name: 'its tools after kill -9 of the server',
     shownBy: /tools go on after kill -9/,
-    offered: can => can.mcp !== 'no',
+    offered: hasTools,
   },
   {
     name: 'resume',
@@ -82,5 +85,13 @@ export const SCENARIOS: readonly Scenario[] = [
     offered: can => can.adopted,
   },
   { name: 'kill -9 of the server, resumed once', shownBy: /lost with the server/, offered: can => !can.adopted },
+  { name: 'member: woken by mail', shownBy: /woken by mail/ },
+  { name: 'member: told mid-turn', shownBy: /told in the middle of its turn/, offered: isToldMidTurn },
+  { name: 'member: told after its turn', shownBy: /told at the end of its turn/, offered: can => !isToldMidTurn(can) },
+  { name: 'member: replies with a tool', shownBy: /reads and replies with tools/, offered: hasTools },
+  { name: 'member: claims a task', shownBy: /takes a task/, offered: hasTools },
+  { name: 'member: completes it', shownBy: /completes the task/, offered: hasTools },
+  { name: 'member: hands over a checkpoint', shownBy: /hands over a checkpoint/, offered: hasTools },
+  { name: 'member: killed, answers its mail once', shownBy: /told its mail once more/, offered: hasTools },
   { name: 'nothing beyond loopback', shownBy: /beyond loopback/, ofModel: true },
 ]

@@ -1,0 +1,3 @@
+import { realMember } from '../../kit/real-members.ts'
+
+realMember('claude (sdk)')
