@@ -227,6 +227,7 @@ export const teams = [
     name: 'add_member',
     may: 'teams.manage',
     mcp: 'teams',
+    mayAlso: ({ conversation }) => (conversation === undefined ? [] : ['missions.run']),
     summary: 'Add an agent to a team. It starts when mail comes, with its charter as its standing instructions',
     http: 'POST /api/teams/:team_id/members',
     input: z.object({
@@ -238,14 +239,22 @@ export const teams = [
         .enum(['headless', 'tmux'])
         .default('headless')
         .describe('tmux: its own client in a window that one can watch and type in'),
+      conversation: Ref.optional().describe(
+        'a session of the project that has ended: the member goes on with a copy of its conversation, in a worktree of its own',
+      ),
     }),
     output: MemberDetail,
-    run: async (context, { team_id, handle, role, charter, labels, swarm_id, works_for, placement, ...settings }) => {
+    run: async (context, { team_id, handle, role, charter, labels, swarm_id, works_for, ...rest }) => {
+      const { placement, conversation, ...settings } = rest
       const { value: team } = await lookUpTeam(context.fleet, team_id)
+      if (conversation !== undefined && placement !== 'headless')
+        throw new InvalidInput('conversation', 'is for members without a terminal', {
+          try: 'Leave out one of the two.',
+        })
       if (placement === 'tmux') await requireTerminalFor(context.fleet, team, settings)
       const swarm = swarm_id ? (await lookUpSwarm(context.fleet, team, swarm_id)).value.id : undefined
       const boss = works_for ? (await lookUpMember(context.fleet, team, works_for)).value.id : undefined
-      const joining = { handle, role, charter, labels, swarm_id: swarm, works_for: boss, placement }
+      const joining = { handle, role, charter, labels, swarm_id: swarm, works_for: boss, placement, conversation }
       const wanted = { ...joining, settings: given(settings) }
       const { value } = await addMember(context.fleet, ask(context, 'add_member'), team.id, wanted)
       if (placement === 'tmux' && !value.session_id)

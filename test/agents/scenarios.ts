@@ -92,6 +92,11 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'member: claims a task', shownBy: /takes a task/, offered: hasTools },
   { name: 'member: completes it', shownBy: /completes the task/, offered: hasTools },
   { name: 'member: hands over a checkpoint', shownBy: /hands over a checkpoint/, offered: hasTools },
+  {
+    name: 'member: continues a conversation',
+    shownBy: /continues a copy of its conversation/,
+    offered: can => can.fork,
+  },
   { name: 'member: killed, answers its mail once', shownBy: /told its mail once more/, offered: hasTools },
   { name: 'nothing beyond loopback', shownBy: /beyond loopback/, ofModel: true },
 ]

@@ -72,6 +72,7 @@ export function scenarioTable({ testResults }: Results): string {
     '',
     'shown: by the real client and the scripted model. stand-in: by a program in its place, which asks no model.',
     'not offered: not offered by this client, as fleet agents says. —: no test shows it yet.',
+    'Claude over ACP copies a conversation only in the folder where it began: a new member with one fails and says so.',
     'Reaching out: at its first start OpenCode asks a package registry once, here one on loopback where nobody answers.',
   ].join('\n')
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Agent } from '../../src/agents/index.ts'
+import { put } from '../../src/fleet/records.ts'
 import { type Step, steps } from '../model/index.ts'
 import { eventually } from './fleet.ts'
 import type { Scene } from './scene.ts'
@@ -9,6 +10,8 @@ import type { TaskView } from './team-tasks.ts'
 /** A client as a member of a team. */
 export interface MemberClient {
   can: Agent['can']
+  /** It copies a conversation only in the folder where that began. */
+  isBound?: boolean
   scene(): Promise<Scene>
   /** Its name for a tool of the fleet. */
   named(tool: string): string
@@ -22,7 +25,7 @@ const PATIENCE_MS = 60_000
 const EITHER = expect.stringMatching(/^(turn|tool)$/)
 
 /** What a client does as a member: mail, tasks and checkpoints, by the tools of the fleet. */
-export function memberScenarios({ can, scene, named, asked }: MemberClient): void {
+export function memberScenarios({ can, isBound = false, scene, named, asked }: MemberClient): void {
   const use = (tool: string, input: Record<string, unknown> = {}): Step => ({ tool: named(tool), input })
 
   async function aCrew() {
@@ -87,7 +90,48 @@ export function memberScenarios({ can, scene, named, asked }: MemberClient): voi
     expect(other!.conversation).toBe(one!.conversation)
     expect(one!.conversation).toBeTruthy()
     expect(firstAskedWith('> And low tide?')).toContain('> When is high tide?')
-  }, 120_000)
+  }, 240_000)
+
+  const isCopied = can.fork && !isBound
+  const conversation = isCopied
+    ? 'a new member continues a copy of its conversation, and fails in words if its client does not have it'
+    : `a new member with its conversation ${can.fork ? 'fails in words' : 'is refused'}`
+  test(conversation, async () => {
+    const { crew, ada, is, isIdle, sessions, s } = await aCrew()
+    await ada({ say: 'The harbour is deep.' })
+    await is(await crew.send('ada', 'How deep is it?', { wake: true }), 'heard')
+    await isIdle()
+    const [origin] = await sessions()
+    const charter = `You mend nets.\n${steps({ say: 'Nets.' })}`
+    const add = (handle: string) => crew.add(handle, { agent: undefined, conversation: origin!.id, charter })
+    if (!can.fork) return expect(add('bob')).rejects.toThrow(/cannot be copied/)
+    if (isCopied) {
+      await add('bob')
+      await is(await crew.send('bob', 'How many nets?', { wake: true }), 'heard')
+      const told = firstAskedWith('> How many nets?')!
+      for (const words of ['> How deep is it?', 'You are bob, worker', 'This conversation is a copy'])
+        expect(told).toContain(words)
+      const isIdleToo = async () => (await crew.member('bob')).state === 'idle'
+      await eventually('bob is idle', isIdleToo, undefined, PATIENCE_MS)
+      const [own, ...more] = (await s.fleet.show((await crew.member('bob')).mission_id)).sessions
+      expect(own).toMatchObject({ copies: true, resumes: origin!.conversation, agent: origin!.agent })
+      expect([origin!.conversation, null]).not.toContain(own!.conversation)
+      expect([own!.worktree, more]).toEqual([expect.not.stringMatching(origin!.worktree!), []])
+      const { store } = s.fleet.fleet
+      const { value, version } = (await store.get('sessions', origin!.id))!
+      const unknown = value.conversation!.replace(/.{6}$/, end => end.replace(/./g, char => (char === '0' ? '1' : '0')))
+      await store.commit({ changes: [put('sessions', { ...value, conversation: unknown }, version)] })
+    }
+    await add('eve')
+    const { id } = await crew.send('eve', 'Is anybody there?', { wake: true })
+    const state = async () => (await crew.member('eve')).state
+    await eventually('eve has failed', async () => (await state()) === 'failed', state, PATIENCE_MS)
+    expect((await crew.member('eve')).waits_for).toContain('does not have the conversation')
+    await eventually('its mail waits', async () => (await crew.mail(id)).deliveries[0]!.state === 'queued')
+    expect(firstAskedWith('> Is anybody there?')).toBeUndefined()
+    const heard = (await s.fleet.events()).filter(({ kind }) => kind === 'mail_heard')
+    expect(heard.some(({ data }) => (data.mails as string[]).includes(id))).toBe(false)
+  }, 240_000)
 
   const when = can.liveMessages === 'mid-turn' ? 'in the middle of its turn' : 'at the end of its turn'
   test(`mail for a member at work is told ${when}`, async () => {
@@ -113,7 +157,7 @@ export function memberScenarios({ can, scene, named, asked }: MemberClient): voi
     expect((await sessions()).map(({ outcome }) => outcome)).toEqual(
       can.liveMessages === 'no' ? ['completed', 'completed'] : ['completed'],
     )
-  }, 120_000)
+  }, 240_000)
 
   test('takes a task, hands over a checkpoint and completes the task, each with a tool, and it lands under its name', async () => {
     const { crew, ada, is, isIdle, s } = await aCrew()
@@ -161,7 +205,7 @@ export function memberScenarios({ can, scene, named, asked }: MemberClient): voi
     for (const { commit: at } of [handed!, written!]) expect(await s.repo.git('show', `${at}:tide.txt`)).toBe('high')
     await eventually('bob was told', () => crew.told().some(({ body }) => body.includes('Write it on the pier.')))
     await isIdle()
-  }, 120_000)
+  }, 240_000)
 
   test('killed in the middle of its turn, it is told its mail once more, and answers it once', async () => {
     const { crew, ada, deliveryOf, is, isIdle, sessions, s } = await aCrew()
@@ -192,7 +236,7 @@ export function memberScenarios({ can, scene, named, asked }: MemberClient): voi
     expect(firstAskedWith('> When is high tide?')).toContain(`Message ${mail.id} from operator`)
     const { messages } = await s.fleet.call<{ messages: MailView[] }>('read_mail', { filter: 'all' })
     expect(messages.map(({ body, from }) => [from.handle, body])).toEqual([['ada', 'High at noon.']])
-  }, 120_000)
+  }, 240_000)
 }
 
 interface CheckpointView {

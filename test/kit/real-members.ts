@@ -15,6 +15,7 @@ export function realMember(name: string): void {
     let before = 0
     memberScenarios({
       can: client.agent.can,
+      isBound: name === 'claude-acp',
       named: client.named,
       scene() {
         before = model().requests.length

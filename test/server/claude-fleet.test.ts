@@ -165,7 +165,7 @@ test('a lead makes a swarm, spawns workers into it, and they share its board', a
   })
   for (const [more, words] of [
     [{ handle: 'carl', role: 'notifier' }, /role: is not known here: notifier/],
-    [{ handle: 'carl', sessionId: 'abc' }, /sessionId/],
+    [{ handle: 'carl', sessionId: 'abc' }, /conversation: is no session of/],
     [{ handle: 'carl', workingDir: '/etc' }, /workingDir/],
     [{ handle: 'carl', spawnMode: 'carrier-pigeon' }, /spawnMode/],
   ] as const)

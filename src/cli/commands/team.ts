@@ -113,10 +113,12 @@ function addMembers(team: Command): void {
     .argument('<name>', 'its name in the team: letters, digits, - and _')
     .option('--charter <text>', 'its standing instructions; - reads stdin, @file reads a file')
     .option('--tmux', 'its own client in a window of tmux, which you can watch and type in')
+    .option('--conversation <session>', 'go on with a copy of the conversation of a session of the project')
   does(addFields(add, MEMBER_FIELDS), async (cli, [name, handle], options) => {
     const charter = options.charter === undefined ? '' : await textFrom(cli, String(options.charter))
     const placement = options.tmux ? { placement: 'tmux' } : {}
-    const input = { ...inputFrom(MEMBER_FIELDS, options), ...placement, team_id: name, handle, charter }
+    const { conversation } = options
+    const input = { ...inputFrom(MEMBER_FIELDS, options), ...placement, team_id: name, handle, charter, conversation }
     const answer = await cli.ask<Answer<'add_member'>>('add_member', input)
     cli.terminal.tell(answer, () => {
       cli.terminal.print(`${answer.handle} is a ${answer.role} of ${name}.`)

@@ -68,7 +68,7 @@ const ROUTES: KnownName[] = [
     FROM,
     'route',
     'POST /orchestrate/spawn',
-    'a member of the team, with a worktree of its own: workingDir must be in the project of the team; spawnMode is native or process, a sessionId is refused, role is a role; model may be that of any agent',
+    'a member of the team, with a worktree of its own: workingDir must be in the project of the team; spawnMode is native or process, sessionId is one that GET /orchestrate/workers told, which has ended: the worker goes on with a copy of its conversation; role is a role; model may be that of any agent',
   ),
   changed(FROM, 'route', 'POST /orchestrate/dismiss/{handle}', 'its work is kept, and its unread mail goes back'),
   changed(FROM, 'route', 'POST /orchestrate/send/{handle}', 'it is mail: an idle worker is woken, one at work is told'),

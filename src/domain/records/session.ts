@@ -131,6 +131,7 @@ export const Session = z.object({
   landable: z.boolean().default(false),
   conversation: z.string().nullable().default(null).describe("the client's own id of the conversation, for resume"),
   resumes: z.string().nullable().default(null).describe('the conversation this session continues'),
+  copies: z.boolean().default(false).describe('it continues a copy of that conversation, which stays as it is'),
   pid: z.number().int().nullable().default(null),
   process_started: z.string().nullable().default(null),
   instructions: Told.nullable().default(null).describe('what a person added for this session'),
@@ -187,8 +188,8 @@ export const isOfMember = ({ reason }: Pick<Session, 'reason'>): boolean =>
   reason === 'terminal' || reason === 'outside'
 
 /** The conversation, even if its client never resumed it. The copy for a fork exists only once the client made it. */
-export const conversationOf = ({ conversation, resumes, reason }: Session): string | null =>
-  conversation ?? (reason === 'fork' ? null : resumes)
+export const conversationOf = ({ conversation, resumes, reason, copies }: Session): string | null =>
+  conversation ?? (reason === 'fork' || copies ? null : resumes)
 
 const MOST_KEPT_REFS = 100
 

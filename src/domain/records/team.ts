@@ -86,6 +86,9 @@ export const Member = z.object({
   session_id: Id.nullable().default(null).describe('its newest session'),
   generation: z.number().int().default(0).describe('how many sessions it had; only the newest may be live'),
   paused: z.boolean().default(false).describe('it is not woken'),
+  continues: Id.nullable()
+    .default(null)
+    .describe('the session whose conversation its own begins with, as a copy; empty: none, or it has begun'),
   works_for: Id.nullable()
     .default(null)
     .describe('the member who is told first if its answers are overdue; empty: whoever leads the team'),

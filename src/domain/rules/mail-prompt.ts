@@ -84,6 +84,12 @@ export function charterInWords(
     .join('\n\n')
 }
 
+/** For a member that goes on with a copy of a conversation, which may have been somebody else's. */
+export const COPIED =
+  'This conversation is a copy of an earlier one, and goes on with you as a member of a team. What you are told here ' +
+  'counts. Your working directory is a worktree of your own: full paths from before belong to the earlier one, so ' +
+  'leave those files alone.'
+
 /** A task as its member is told it, in a conversation that may have been about something else. */
 export function taskInWords(
   { id, title }: { id: string; title: string },

@@ -11,6 +11,7 @@ import { requireRunner } from '../missions/agents.ts'
 import { requireInstalled } from '../missions/requirements.ts'
 import { repositoryOf } from '../projects/repositories.ts'
 import { dependenciesOf } from '../records.ts'
+import { requireCopied, toCopy } from '../teams/continuing.ts'
 import { agentMemberOf, charterOf, newestOf } from '../teams/sessions.ts'
 import { defaultsOf } from './capacity.ts'
 
@@ -45,10 +46,12 @@ export async function planSession(fleet: Fleet, mission: Mission, project: Proje
     reason === 'fork' && mission.fork_of
       ? (await fleet.store.get('sessions', mission.fork_of.session_id))?.value
       : undefined
-  const remembered = origin && mission.fork_of?.conversation ? origin : of ? of.newest : continued
+  const copied = of && (await toCopy(fleet, of))
+  const remembered = copied ?? (origin && mission.fork_of?.conversation ? origin : of ? of.newest : continued)
   // A conversation belongs to one client. Another client, or one that cannot resume, starts a new one in the same worktree.
   const takesUp = remembered?.agent === agent && fleet.agents.ofSession(agent).can.resume
   const resumes = takesUp && hasRoom(remembered, reason, contextLimit) ? conversationOf(remembered) : null
+  if (copied) requireCopied(copied, resumes)
   // A person's instructions are given to a conversation that has not had them yet.
   const unheard = continued && (resumes === null || continued.conversation === null) ? continued.instructions : null
   const id = newId()
@@ -71,6 +74,7 @@ export async function planSession(fleet: Fleet, mission: Mission, project: Proje
       (await worktreeFieldsOf(fleet, mission, project, { id, agent, reason, continued, origin, of }))),
     worktree_kept: project.worktree === 'git',
     resumes,
+    copies: copied !== undefined,
   })
 }
 

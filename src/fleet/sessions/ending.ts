@@ -28,6 +28,7 @@ import { repositoryOf } from '../projects/repositories.ts'
 import { inWords, questionsOf, sentenceOf } from '../questions/questions.ts'
 import { asTheyAre, current, inOrder, put } from '../records.ts'
 import { sentence } from '../sentences.ts'
+import { lostInWords } from '../teams/continuing.ts'
 import { memberOf } from '../teams/sessions.ts'
 import { leftIn } from '../worktrees/retiring.ts'
 import { submittedClaim } from './inside.ts'
@@ -98,8 +99,11 @@ export async function endSession(fleet: Fleet, agent: Agent, held: Held, over: O
 /**
  * A conversation that the client has lost is nobody's failure: a new one goes on, with the work so far in its prompt.
  */
-function outcomeOf(agent: Agent, { resumes, reason }: Session, over: Over): Ending {
+function outcomeOf(agent: Agent, session: Session, over: Over): Ending {
+  const { resumes, reason, copies } = session
   const ending = toldOutcome(agent, over)
+  if (ending.forgotten && copies)
+    return { ...ending, reason: clipped(lostInWords(agent.title, session, ending.reason), MAX_REASON_CHARS) }
   if (!ending.forgotten || resumes === null || !CONTINUES.includes(reason)) return { ...ending, forgotten: false }
   const why = `${agent.title} no longer has the conversation ${resumes}; the mission continues in a new one. ${ending.reason}`
   return { outcome: 'lost', reason: why, uncounted: true, forgotten: true }
@@ -245,7 +249,8 @@ async function commitEnd(
         ...ending,
         report,
         landing,
-        maxRetries,
+        // Nothing brings back what its client does not have.
+        maxRetries: ending.forgotten && ended.copies ? 0 : maxRetries,
         concern,
         unheard: talk.unheard,
         question: talk.question,

@@ -7,7 +7,7 @@ import type { Mission } from '../../domain/records/mission.ts'
 import type { Project } from '../../domain/records/project.ts'
 import { conversationOf, type Session } from '../../domain/records/session.ts'
 import { type Effective, effective } from '../../domain/rules/effective.ts'
-import { taskInWords } from '../../domain/rules/mail-prompt.ts'
+import { COPIED, taskInWords } from '../../domain/rules/mail-prompt.ts'
 import { type ChildReport, composePrompt, type HandOver } from '../../domain/rules/prompt.ts'
 import { givenTo } from '../../domain/rules/script-variables.ts'
 import { placeAt, pushGuardEnvironment } from '../../git/index.ts'
@@ -151,15 +151,16 @@ async function promptFor(
   given: { agent: Agent; session: Session; mission: Mission; project: Project; charter: string },
 ): Promise<{ text: string; isNew: boolean }> {
   const { agent, session, mission, project, charter } = given
-  if (!mission.task) return { text: charter, isNew: false }
+  const own = session.copies ? `${COPIED}\n\n${charter}` : charter
+  if (!mission.task) return { text: own, isNew: session.copies }
   const words = taskInWords(mission, await fleet.blobs.read(mission.prompt), {
     base: project.base_branch,
     isFresh: !CONTINUES.includes(session.reason),
   })
   const before = (await sessionsOf(fleet, mission.id)).at(-2)?.value
   const isNew = before?.member_id !== session.member_id || conversationOf(before!) !== session.resumes
-  const isFirst = session.resumes === null && !agent.can.scripts
-  return { text: isFirst ? `${charter}\n\n${words}` : words, isNew }
+  const isFirst = (session.resumes === null || session.copies) && !agent.can.scripts
+  return { text: isFirst ? `${own}\n\n${words}` : words, isNew: isNew || session.copies }
 }
 
 /** The variables that a script gets. */
@@ -232,7 +233,7 @@ function requestFor({
     conversation: crypto.randomUUID(),
     resumes: session.resumes,
     // A fork that begins a new conversation has nothing to copy.
-    forks: session.reason === 'fork' && session.resumes !== null,
+    forks: (session.copies || session.reason === 'fork') && session.resumes !== null,
     approvals: limits.approvals,
     mcpServers: servers,
     environment: { ...fleet.environment, FLEET_URL: url, FLEET_TOKEN: token },

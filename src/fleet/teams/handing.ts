@@ -157,9 +157,9 @@ const toldEvent = (
   ...{ kind: 'message' as const, time: now, actor, project_id, mission_id, session_id },
 })
 
-/** Whether the model has said or done anything. */
+/** Whether the model has said or done anything. A client that fails at once has not asked it. */
 const spoke = ({ lastText, openTools, result, usage }: Digest): boolean =>
-  lastText !== '' || openTools > 0 || result !== null || usage.turns > 0
+  lastText !== '' || openTools > 0 || result?.ok === true || usage.turns > 0
 
 /** Notes once that the model answered a prompt with mail in it. */
 export class PromptMail {

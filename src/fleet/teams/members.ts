@@ -14,6 +14,7 @@ import { isScript, requireCodingAgent } from '../missions/agents.ts'
 import { requireHeld } from '../missions/requirements.ts'
 import { current, put } from '../records.ts'
 import { roomIn } from '../teamwork/swarms.ts'
+import { requireConversation } from './continuing.ts'
 import { aboutTeam, personId, requireTeam } from './teams.ts'
 
 /** How often a member that fails is started again, with growing pauses. */
@@ -29,6 +30,8 @@ export interface NewMember {
   works_for?: string
   settings: Partial<MissionSettings>
   placement?: Member['placement']
+  /** A session whose conversation it goes on with, as a copy: its id or the first letters. */
+  conversation?: string
   /** How many agents stand between it and a person who added one. */
   depth?: number
 }
@@ -57,10 +60,15 @@ export async function readyToAdd(
   team: Pick<Team, 'name' | 'description'>,
   wanted: NewMember,
 ): Promise<(team: Pick<Team, 'id'>, when: life.By) => Made> {
-  const script = isScript(fleet, ask, wanted.settings.agent)
+  const continued =
+    wanted.conversation === undefined
+      ? undefined
+      : await requireConversation(fleet, project, wanted.conversation, wanted.settings.agent ?? undefined)
+  const chosen = wanted.settings.agent ?? continued?.agent
+  const script = isScript(fleet, ask, chosen)
   // What a person started themselves is no agent that the fleet could start.
   const isOutside = wanted.placement === 'outside'
-  const agent = isOutside ? null : (wanted.settings.agent ?? (await requireCodingAgent(fleet, project)))
+  const agent = isOutside ? null : (chosen ?? (await requireCodingAgent(fleet, project)))
   const settings = MissionSettings.parse({
     ...wanted.settings,
     agent,
@@ -84,7 +92,7 @@ export async function readyToAdd(
     const member = Member.parse({
       ...{ id, team_id, handle: wanted.handle, role: wanted.role, labels: wanted.labels, depth: wanted.depth },
       ...{ swarm_id: wanted.swarm_id ?? null, works_for: wanted.works_for ?? null, mission_id: mission.id, ...shared },
-      placement: wanted.placement,
+      ...{ placement: wanted.placement, continues: continued?.id },
     })
     return { member, mission }
   }

@@ -73,7 +73,8 @@ export async function ofMember(fleet: Fleet, session: Session): Promise<Change[]
   if (value.dismissed_at) throw new NotAllowed(`${value.handle} was dismissed.`)
   if (await liveOf(fleet, value)) throw new Conflict('members', value.id)
   const newest = { session_id: session.id, generation: value.generation + 1, updated_at: session.created_at }
-  return [put('members', { ...value, ...newest }, version)]
+  const continues = session.copies ? value.continues : null
+  return [put('members', { ...value, ...newest, continues }, version)]
 }
 
 /** The member whose session it was, for the commits with its work. */

@@ -97,7 +97,7 @@ interface Spawn {
 }
 
 /** A member starts when mail comes, so its first prompt is mail. */
-async function spawned(asker: Asker, { handle, initialPrompt, swarmId, model, ...wanted }: Spawn) {
+async function spawned(asker: Asker, { handle, initialPrompt, swarmId, model, sessionId, ...wanted }: Spawn) {
   const role = roleNamed(wanted.role)
   requireOurWay(wanted)
   const team = await teamFor(asker, wanted.teamName)
@@ -106,6 +106,7 @@ async function spawned(asker: Asker, { handle, initialPrompt, swarmId, model, ..
     ...{ team_id: team.id, handle, role },
     ...(model && { model }),
     ...(swarmId && { swarm_id: swarmId }),
+    ...(sessionId && { conversation: sessionId }),
   })
   if (initialPrompt) await say(asker, team, [made.handle], initialPrompt)
   return { ...workerOf({ ...made, state: initialPrompt ? 'waiting' : made.state }, team, null), spawnMode: 'native' }
@@ -118,13 +119,9 @@ export function roleNamed(name: string): MemberRole {
   throw new InvalidInput('role', `is not known here: ${name}`, { try: `Choose ${oneOf(MEMBER_ROLES)}.` })
 }
 
-function requireOurWay({ spawnMode = 'native', sessionId }: Pick<Spawn, 'spawnMode' | 'sessionId'>): void {
+function requireOurWay({ spawnMode = 'native' }: Pick<Spawn, 'spawnMode'>): void {
   if (!['native', 'process'].includes(spawnMode))
     throw new InvalidInput('spawnMode', `must be native or process here, not ${spawnMode}`)
-  if (sessionId !== undefined)
-    throw new InvalidInput('sessionId', 'is not offered: a conversation belongs to the folder in which it began', {
-      try: 'Spawn a worker without it, and tell it what it has to know in initialPrompt.',
-    })
 }
 
 /** A worker gets a worktree of its own. The folder it is asked for says only which repository is meant. */
