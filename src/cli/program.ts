@@ -27,6 +27,7 @@ import { addMcpServer } from './commands/mcp-server.ts'
 import { addMember } from './commands/member.ts'
 import { addMetrics } from './commands/metrics.ts'
 import { addMission } from './commands/mission.ts'
+import { addMonitor } from './commands/monitor.ts'
 import { addOpen } from './commands/open.ts'
 import { addPeople } from './commands/people.ts'
 import { addPlan } from './commands/plan.ts'
@@ -95,6 +96,7 @@ const COMMANDS: readonly Added[] = [
   ['plan', 'template', program => addTemplate(program)],
   ['plan', 'team', program => addTeam(program)],
   ['plan', 'member', program => addMember(program)],
+  ['plan', 'monitor', program => addMonitor(program)],
   ['plan', 'swarm', program => addSwarm(program)],
   ['plan', 'blackboard', program => addBlackboard(program)],
   ['plan', 'checkpoint', program => addCheckpoint(program)],

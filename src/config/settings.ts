@@ -183,6 +183,18 @@ export const SETTINGS = {
     summary:
       'After this time without a reply, a member is reminded; after the same time again its lead is told, and then you.',
   }),
+  memberQuiet: setting('FLEET_MEMBER_QUIET', whole(1, 86_400, 'seconds'), 300, {
+    section: 'Teams',
+    title: 'Time without a sign of life',
+    summary:
+      'How long a member of a team may show no sign of life before it gets a message. Longer if its usual pauses are longer; set for a member with fleet monitor config.',
+  }),
+  memberRestarts: setting('FLEET_MEMBER_RESTARTS', whole(0, 10), 3, {
+    section: 'Teams',
+    title: 'Restarts after a crash',
+    summary:
+      'How often a member whose session fails is started again, with longer pauses each time. Then its lead is told, and then you.',
+  }),
   terminalPatience: setting('FLEET_TERMINAL_PATIENCE', whole(1, 86_400, 'seconds'), 120, {
     section: 'Teams',
     title: 'Time before you are asked about a terminal',

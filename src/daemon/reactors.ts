@@ -6,6 +6,7 @@ import { Measuring } from '../fleet/disk/measuring.ts'
 import { Retention } from '../fleet/disk/retention.ts'
 import { Dispatcher } from '../fleet/dispatch/dispatcher.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { HealthOfMembers } from '../fleet/health/reactor.ts'
 import { CheckRuns } from '../fleet/landing/check-runs-reactor.ts'
 import { Landings } from '../fleet/landing/reactor.ts'
 import { Loops } from '../fleet/loops/engine.ts'
@@ -95,6 +96,7 @@ function reactorsOf(fleet: Fleet, { url, onFault = () => {} }: ReactorOptions): 
   add(desk => new Questions(fleet, desk, id => sessions.putAside(id)))
   add(desk => new Teams(fleet, desk))
   add(desk => new Terminals(fleet, desk, url))
+  add(desk => new HealthOfMembers(fleet, desk))
   add(() => new Swarms(fleet))
   add(() => new Reservations(fleet))
   add(() => new Spawns(fleet))

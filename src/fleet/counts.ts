@@ -62,6 +62,7 @@ async function countSessions(fleet: Fleet): Promise<{ totals: Totals; counted: S
 }
 
 function addEnded(totals: Totals, event: Event, counted: Set<string> = new Set()): void {
+  if (event.kind === 'member_restarted') totals.restarts++
   const ended = event.session_id && !counted.has(event.session_id) ? endedIn(event) : undefined
   if (ended) addSession(totals, ended)
 }

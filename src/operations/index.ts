@@ -24,6 +24,7 @@ import { mcpServers } from './mcp-servers.ts'
 import { memberTerminals } from './member-terminals.ts'
 import { metrics } from './metrics.ts'
 import { missions } from './missions.ts'
+import { monitor } from './monitor.ts'
 import { notes } from './notes.ts'
 import { notifications } from './notifications.ts'
 import type { Operation, Query } from './operation.ts'
@@ -81,6 +82,7 @@ const forPeople = [
   ...talk,
   ...teams,
   ...memberTerminals,
+  ...monitor,
   ...teamTasks,
   ...swarms,
   ...reservations,

@@ -3,6 +3,7 @@ import { Forbidden } from '../domain/errors.ts'
 import { Timestamp } from '../domain/ids.ts'
 import { Handle, MemberRole } from '../domain/records/team.ts'
 import { SCREEN_STATES } from '../domain/rules/screen.ts'
+import { noteNudge } from '../fleet/health/monitor.ts'
 import { current } from '../fleet/records.ts'
 import { addMember, dismissMember, lookUpMember } from '../fleet/teams/members.ts'
 import { liveOf } from '../fleet/teams/sessions.ts'
@@ -112,9 +113,12 @@ export const memberTerminals = [
     agentMay: () => true,
     input: Who.extend({ text: z.string().min(1).max(500).optional() }),
     output: z.object({ typed: z.string() }),
-    run: async (context, { text, ...who }) => ({
-      typed: await acts.nudged(context.fleet, await steered(context, who), text),
-    }),
+    run: async (context, { text, ...who }) => {
+      const id = await steered(context, who)
+      const typed = await acts.nudged(context.fleet, id, text)
+      await noteNudge(context.fleet, id)
+      return { typed }
+    },
   }),
   query({
     name: 'attach_member',

@@ -27,6 +27,7 @@ import { requireNoOpenTasks } from '../fleet/teamwork/tasks.ts'
 import { openTerminal, requireInTerminal } from '../fleet/terminals/opening.ts'
 import { requireTmux } from '../fleet/terminals/panes.ts'
 import { ask, given, ProjectRef, Ref } from './inputs.ts'
+import { HealthView, healthView } from './monitor.ts'
 import { command, query } from './operation.ts'
 import { missionOf, teamOf } from './team-callers.ts'
 import { Circles, circlesOf } from './team-circles.ts'
@@ -36,6 +37,7 @@ export const SwarmRef = Ref.describe('the name of a swarm in its team, or its id
 export const MemberRef = Ref.describe('the name of a member in its team, or its id')
 
 export const MemberView = Member.omit({ wakes: true, generation: true }).extend({
+  health: HealthView.describe('how it is, and what was done about it'),
   works_for: z.string().nullable().describe('the name of the member who is told first if its answers are overdue'),
   state: z.enum(MEMBER_STATES),
   waits_for: z.string().nullable(),
@@ -78,6 +80,7 @@ export async function memberView(
   const task = await taskOf(fleet, member as Member)
   return {
     ...member,
+    health: await healthView(fleet, member as Member),
     // A member at work on a task is not idle, although its own mission waits for mail.
     ...stateOf(member, task ?? mission),
     works_for: boss && !boss.value.dismissed_at ? boss.value.handle : null,

@@ -40,6 +40,7 @@ export const EFFECTS = [
   'commit.mail-settled',
   'commit.mail-due',
   'commit.member-woken',
+  'commit.member-health',
   'commit.swarm-ended',
   'commit.checkpoint-handed',
   'commit.reservations-ended',

@@ -175,6 +175,8 @@ export const COLLECTIONS = {
     ever: m => [[m.team_id, m.created_at]],
     project: m => [[m.project_id, m.created_at]],
     held: m => (m.held?.until && !m.dismissed_at ? [[m.held.until]] : []),
+    ill: m => (m.health.state !== 'healthy' ? [[m.health.since ?? m.created_at]] : []),
+    health_due: m => (m.health.due_at ? [[m.health.due_at]] : []),
   }),
   swarms: declare(() => Swarm, {
     team: s => [[s.team_id, s.created_at]],

@@ -22,6 +22,7 @@ export interface MemberView {
   session_id: string | null
   mission_id: string
   unread: number
+  health: { state: string; restarts: number; done: { act: string; text: string }[] }
 }
 
 export interface TeamView {

@@ -6,7 +6,7 @@ import { EXIT, Exit, exitOfError } from '../exit.ts'
 import { projectHere } from '../project-here.ts'
 import { homeOf, namedServer } from '../server.ts'
 
-type Options = Record<string, unknown>
+export type Options = Record<string, unknown>
 
 export interface Member {
   id: string

@@ -6,10 +6,10 @@ type Options = Record<string, unknown>
 type Verb = (cli: Cafleet, args: string[], options: Options) => Promise<unknown>
 
 /** Runs a verb with what the options say. The exit code is 1 for a refusal and 2 for a wrong use, as there. */
-function runs(command: Command, verb: (all: Verbs) => Verb): void {
+function runs(command: Command, verb: (all: Verbs) => Verb | Promise<Verb>): void {
   does(command, async (cli: Cli, args, options) => {
     const all = { ...(await import('../as/cafleet.ts')), ...(await import('../as/cafleet-members.ts')) }
-    return all.asCafleet(cli, options, (here: Cafleet) => verb(all)(here, args, options))
+    return all.asCafleet(cli, options, async (here: Cafleet) => (await verb(all))(here, args, options))
   })
 }
 
@@ -36,6 +36,7 @@ export function addCafleet(as: Command): void {
     ['setup', 'fleet setup'],
   ] as const)
     cafleet.command(name).description(`the same as ${ours}`).allowUnknownOption()
+  addMonitoring(cafleet.command('monitor').description('how the agents of the team are'))
   addMembers(cafleet.command('member').description('agents that the fleet starts'))
 }
 
@@ -118,6 +119,30 @@ function addMessages(group: Command): void {
       .option(...FULL)
     runs(command, all => all[`${verb}Message`])
   }
+}
+
+const watching = () => import('../as/cafleet-monitor.ts')
+
+function addMonitoring(group: Command): void {
+  const start = group
+    .command('start')
+    .description('watch the agents of the team')
+    .option(...SELF)
+  runs(start, async () => (await watching()).startMonitor)
+  const status = group
+    .command('status')
+    .description('show how each agent is')
+    .option(...SELF)
+  runs(status, async () => (await watching()).monitorStatus)
+  const config = group
+    .command('config')
+    .description('say how long an agent may show no sign of life, and whether it is watched')
+    .option(...SELF)
+    .option('--member-id <id>', 'only this agent: id or name')
+    .option('--interval <seconds>', 'how long without a sign of life; auto: by its own rhythm')
+    .option('--on', 'watch')
+    .option('--off', 'do not watch')
+  runs(config, async () => (await watching()).configureMonitor)
 }
 
 function addMembers(group: Command): void {

@@ -6,6 +6,7 @@ import type { teams } from '../../operations/teams.ts'
 import { addFields, type Cli, does, type Field, inputFrom, textFrom } from '../command.ts'
 import { projectHere, projectRef } from '../project-here.ts'
 import { inStatusColour } from '../show.ts'
+import { showIll } from './monitor.ts'
 import { addJoining } from './team-joining.ts'
 import { addReservations } from './team-reservations.ts'
 import { addSpawns } from './team-spawns.ts'
@@ -195,6 +196,11 @@ function showTeam({ terminal }: Cli, team: Answer<'get_team'>): undefined {
         value: each => each.state.replace('_', ' '),
         paint: (text, each) => inStatusColour(terminal, colourOf(each.state), text),
       },
+      {
+        title: 'HEALTH',
+        value: each => (each.health.state === 'healthy' ? '' : each.health.state),
+        paint: (text, each) => inStatusColour(terminal, each.health.state === 'unhealthy' ? 'failed' : 'queued', text),
+      },
       { title: 'MAIL', value: each => (each.unread ? String(each.unread) : ''), right: true },
       { title: 'WAITS FOR', value: each => terminal.foreign(each.waits_for ?? ''), flexible: true },
     ],
@@ -204,6 +210,7 @@ function showTeam({ terminal }: Cli, team: Answer<'get_team'>): undefined {
     terminal.note(`${members.join(', ')} wait for each other:`)
     for (const { text } of waits) terminal.note(`  ${terminal.foreign(text)}`)
   }
+  showIll(terminal, team.members)
   return undefined
 }
 

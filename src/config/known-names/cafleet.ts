@@ -1,4 +1,4 @@
-import { changed, type KnownName, notYet, replaced } from './name.ts'
+import { changed, type KnownName, replaced } from './name.ts'
 
 const FROM = 'CAFleet'
 const AS = 'with fleet as cafleet in front; answers are JSON'
@@ -36,7 +36,9 @@ export const CAFLEET: KnownName[] = [
   changed(FROM, 'command', 'member exec', `${AS}; only in a window, and only while its client is idle`),
   changed(FROM, 'command', 'member ping', `${AS}; nothing is typed; the exit code is 1 if it is not alive`),
   changed(FROM, 'command', 'member nudge', `${AS}; a member without a window gets mail`),
-  ...notYet(FROM, 'command', ['monitor start', 'monitor status', 'monitor config'], 'fleet team show says how each is'),
+  changed(FROM, 'command', 'monitor start', `${AS}; a view: the server watches, and no process of its own runs`),
+  changed(FROM, 'command', 'monitor status', `${AS}; how each agent is, why, and what comes next`),
+  changed(FROM, 'command', 'monitor config', `${AS}; --interval for all or for one agent, --on and --off`),
   changed(FROM, 'variable', 'CAFLEET_BROKER_HOST', 'of fleet as cafleet server; fleet up says that it is not used'),
   changed(FROM, 'variable', 'CAFLEET_BROKER_PORT', 'of fleet as cafleet server; fleet up says that it is not used'),
   changed(FROM, 'variable', 'CAFLEET_MAX_TEXT_LEN', 'of fleet as cafleet message; without it, texts are whole'),

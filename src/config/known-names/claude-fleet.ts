@@ -1,4 +1,4 @@
-import { all, changed, dropped, type KnownName, kept, type NameKind, notYet, replaced } from './name.ts'
+import { all, changed, dropped, type KnownName, kept, type NameKind, replaced } from './name.ts'
 
 const FROM = 'claude-fleet'
 
@@ -20,7 +20,8 @@ const EVENTS: KnownName[] = [
   changed(FROM, 'event', 'checkpoint_created', `${IN_TEAM}; with the whole checkpoint`),
   changed(FROM, 'event', 'swarm_created', IN_TEAM),
   changed(FROM, 'event', 'swarm_killed', `${IN_TEAM}; worker_dismissed follows for each of its agents`),
-  ...notYet(FROM, 'event', ['worker_health', 'worker_restarted'], 'fleet team show says how each member is'),
+  changed(FROM, 'event', 'worker_health', `${IN_TEAM}; when it changes, with the reason in words`),
+  changed(FROM, 'event', 'worker_restarted', `${IN_TEAM}; restartCount counts all restarts of the worker`),
 ]
 
 const IDS = 'ids are texts, not numbers'

@@ -49,6 +49,7 @@ export const MISSION_COUNTS = 'missions'
 export const Totals = z.object({
   sessions: z.record(z.string(), z.record(z.string(), z.number().int())).describe('by agent and outcome'),
   usage: z.record(z.string(), Usage).describe('by agent'),
+  restarts: z.number().int().default(0).describe('how often members of teams were started again'),
 })
 export type Totals = z.infer<typeof Totals>
 export const Counts = z.object({

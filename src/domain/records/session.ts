@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { Id, Timestamp } from '../ids.ts'
 import { Retrying } from '../rules/retrying.ts'
 import { MAX_REASON_CHARS, StoredText } from '../text.ts'
+import { Quiet } from './health.ts'
 import { Engine, ToolPreset } from './project.ts'
 import { Told } from './told.ts'
 
@@ -173,6 +174,11 @@ export const Session = z.object({
     .number()
     .default(0)
     .describe('how long it has worked while a server watched; its time limit counts this'),
+  quiet: Quiet.nullable().default(null).describe('of a member: whether it shows signs of life, once that was in doubt'),
+  longest_pause: z
+    .number()
+    .default(0)
+    .describe('of a member: the longest time without a sign of life from which it came back by itself, in seconds'),
   created_at: Timestamp,
   started_at: Timestamp.nullable().default(null),
   ended_at: Timestamp.nullable().default(null),

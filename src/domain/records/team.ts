@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { Id, Timestamp } from '../ids.ts'
 import { SCREEN_STATES } from '../rules/screen.ts'
 import { MAX_REASON_CHARS, StoredText } from '../text.ts'
+import { HEALTHY, Health, MemberMonitor, TeamMonitor } from './health.ts'
 
 /** The name of a team, or of a member in its team. It can be written after an @ and in an address. */
 export const Handle = z
@@ -28,6 +29,7 @@ export const Team = z.object({
   max_members: z.number().int().min(1).max(MOST_MEMBERS).default(10).describe('how many agents it may have at once'),
   max_budget_usd: z.number().positive().max(100_000).nullable().default(null).describe('for all its members together'),
   paused: z.boolean().default(false).describe('nobody in it is woken'),
+  monitor: TeamMonitor.default(TeamMonitor.parse({})).describe('whether its members are watched'),
   spawning: z
     .enum(SPAWNING)
     .default('ask')
@@ -107,6 +109,8 @@ export const Member = z.object({
   updated_at: Timestamp,
   placement: z.enum(PLACEMENTS).default('headless').describe('where it runs'),
   terminal: MemberTerminal.nullable().default(null),
+  health: Health.default(HEALTHY),
+  monitor: MemberMonitor.default(MemberMonitor.parse({})).describe('whether it is watched'),
   joined_until: Timestamp.nullable().default(null).describe('outside: until when its token is valid'),
   dismissed_at: Timestamp.nullable().default(null),
 })

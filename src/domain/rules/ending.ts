@@ -249,9 +249,16 @@ function interrupted(mission: Mission, end: Ended, by: By): Step {
       by,
     )
   }
-  return life.requeued(mission, { reason: 'resume', ready: true }, { code: end.outcome, text: end.reason }, by, {
-    interruptions: mission.interruptions + (end.uncounted ? 0 : 1),
-  })
+  // A member that is stuck again gets a longer pause.
+  const pauses = end.outcome === 'stalled' && isOfMember(mission)
+  const notBefore = pauses ? later(by.now, backOff(mission.interruptions)) : null
+  return life.requeued(
+    mission,
+    { reason: 'resume', ready: true, notBefore },
+    { code: end.outcome, text: end.reason },
+    by,
+    { interruptions: mission.interruptions + (end.uncounted ? 0 : 1) },
+  )
 }
 
 function retryOrFail(mission: Mission, end: Ended, by: By, code = 'agent_failed'): Step {
@@ -265,14 +272,18 @@ function retryOrFail(mission: Mission, end: Ended, by: By, code = 'agent_failed'
     )
     return { ...step, mission: { ...step.mission, failures } }
   }
+  // A member keeps its place and what it has there.
+  const reason = isOfMember(mission) ? 'resume' : 'retry'
   return life.requeued(
     mission,
-    { reason: 'retry', ready: true, notBefore: later(by.now, backOff(failures - 1)) },
+    { reason, ready: true, notBefore: later(by.now, backOff(failures - 1)) },
     { code, text: end.reason },
     by,
     { failures },
   )
 }
+
+const isOfMember = ({ member, task }: Mission): boolean => member !== null || task?.assignee?.is_agent === true
 
 const backOff = (times: number): number => BACK_OFF_SECONDS[Math.min(times, BACK_OFF_SECONDS.length - 1)]!
 const later = (now: string, seconds: number): string => new Date(Date.parse(now) + seconds * 1000).toISOString()

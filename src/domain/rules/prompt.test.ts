@@ -15,6 +15,7 @@ const parts = (more: Partial<PromptParts> = {}): PromptParts => ({
   remembers: false,
   mail: '',
   handedOver: '',
+  restarted: '',
   ...more,
 })
 

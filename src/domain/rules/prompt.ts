@@ -47,6 +47,8 @@ export interface PromptParts {
   mail: string
   /** What the earlier conversation wrote down, for an agent that does not remember it. */
   handedOver: string
+  /** Why the session before was ended, for a member that was started again. */
+  restarted: string
 }
 
 /** Everything an agent is told at the start of a session. */
@@ -63,6 +65,7 @@ export function composePrompt(b: PromptParts): string {
       ]
   return [
     ...opening,
+    section('You were started again', b.restarted),
     fromChildren(b.children),
     section('Mail', b.mail),
     b.message && section('Added by the person in charge', b.message),

@@ -18,7 +18,7 @@ test('sessions add up by agent and outcome', () => {
   const sum = totals()
   for (const outcome of ['completed', 'completed', 'failed'])
     addSession(sum, { agent: 'claude', outcome, usage: used(1) })
-  expect(sum).toEqual({ sessions: { claude: { completed: 2, failed: 1 } }, usage: { claude: used(3) } })
+  expect(sum).toEqual({ sessions: { claude: { completed: 2, failed: 1 } }, usage: { claude: used(3) }, restarts: 0 })
 })
 
 test('however many agents there were, there is a bound to the series', () => {
@@ -31,11 +31,14 @@ test('however many agents there were, there is a bound to the series', () => {
 test('totals never decrease when they are counted again and records are gone', () => {
   const before = totals()
   const after = totals()
+  before.restarts = 2
+  after.restarts = 1
   for (let i = 0; i < 3; i++) addSession(before, { agent: 'shell', outcome: 'completed', usage: used(1) })
   addSession(after, { agent: 'shell', outcome: 'completed', usage: used(1) })
   addSession(after, { agent: 'codex', outcome: 'lost', usage: used(5) })
   expect(atLeast(after, before)).toEqual({
     sessions: { shell: { completed: 3 }, codex: { lost: 1 } },
     usage: { shell: used(3), codex: used(5) },
+    restarts: 2,
   })
 })

@@ -2,7 +2,7 @@ import type { Event } from '../records/event.ts'
 import type { Totals } from '../records/fleet.ts'
 import { NO_USAGE, OUTCOMES, plus, Usage } from '../records/session.ts'
 
-export const NO_TOTALS: Totals = { sessions: {}, usage: {} }
+export const NO_TOTALS: Totals = { sessions: {}, usage: {}, restarts: 0 }
 
 /** Agents have the names that the home gives them. Beyond so many they count as one, because each is a series. */
 const MOST_AGENTS = 40
@@ -33,6 +33,7 @@ export function addSession({ sessions, usage }: Totals, ended: EndedSession): vo
 /** The larger of two counts, one by one: a total never decreases, even if its records are gone. */
 export function atLeast(one: Totals, other: Totals): Totals {
   const result = structuredClone(one)
+  result.restarts = Math.max(one.restarts, other.restarts)
   for (const [agent, outcomes] of Object.entries(other.sessions)) {
     result.sessions[agent] ??= {}
     const counts = result.sessions[agent]

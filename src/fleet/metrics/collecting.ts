@@ -1,6 +1,7 @@
 import { AGENTS } from '../../agents/index.ts'
 import { StoreTrouble, Unavailable } from '../../domain/errors.ts'
 import type { Totals } from '../../domain/records/fleet.ts'
+import { HEALTH_STATES } from '../../domain/records/health.ts'
 import { STATUSES } from '../../domain/records/mission.ts'
 import type { Usage } from '../../domain/records/session.ts'
 import { LEASE } from '../../domain/records/store.ts'
@@ -13,6 +14,7 @@ import { freeDisk, liveSessions } from '../dispatch/capacity.ts'
 import { dayOf, spentSince } from '../dispatch/holds.ts'
 import type { Fleet } from '../fleet.ts'
 import { fleetState } from '../records.ts'
+import { teamsOf } from '../teams/teams.ts'
 import { byLabel, type Family, family, OUTCOME_LABELS, single } from './families.ts'
 import { loopLag } from './loop-lag.ts'
 import { leaseOf, readiness } from './readiness.ts'
@@ -27,7 +29,7 @@ const MOST_READ = 1000
 export async function collect(fleet: Fleet): Promise<Family[]> {
   const began = performance.now()
   const parts = await Promise.all(
-    [work, landing, atWork, money, disk, faults, server].map(part => asFarAsKnown(part(fleet))),
+    [work, landing, atWork, members, money, disk, faults, server].map(part => asFarAsKnown(part(fleet))),
   )
   return [...parts.flat(), ...ofThisProcess(fleet), single('fleet_scrape_seconds', secondsSince(began))]
 }
@@ -117,6 +119,21 @@ async function atWork(fleet: Fleet): Promise<Family[]> {
     single('fleet_slots', fleet.settings.maxConcurrent),
     family('fleet_hosts', byLabel('place', { here: 1, elsewhere: elsewhere.size })),
     single('fleet_questions_open', questions.items.length),
+  ]
+}
+
+async function members(fleet: Fleet): Promise<Family[]> {
+  const [teams, ill, { totals }] = await Promise.all([
+    teamsOf(fleet),
+    fleet.store.find('members', { index: 'ill', limit: MOST_READ }),
+    countsAndTotals(fleet),
+  ])
+  const agents = teams.flatMap(({ roster }) => roster.filter(({ is_agent }) => is_agent)).length
+  const states = tallied(ill.items, ({ value }) => value.health.state)
+  const counted = { ...states, healthy: Math.max(0, agents - ill.items.length) }
+  return [
+    family('fleet_members', byLabel('health', counted, HEALTH_STATES)),
+    single('fleet_member_restarts_total', totals.restarts),
   ]
 }
 

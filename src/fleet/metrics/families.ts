@@ -75,6 +75,18 @@ export const FAMILIES = {
     from: 'now',
     help: 'Questions of agents without an answer, at most 1000',
   },
+  fleet_members: {
+    type: 'gauge',
+    labels: ['health'],
+    from: 'now',
+    help: 'Agents in teams by how they are; at most 1000 that are not healthy',
+  },
+  fleet_member_restarts_total: {
+    type: 'counter',
+    labels: [],
+    from: 'stored',
+    help: 'How often members of teams were started again after a bad end',
+  },
   fleet_faults: {
     type: 'gauge',
     labels: ['reactor'],

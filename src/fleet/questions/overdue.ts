@@ -19,9 +19,15 @@ async function timeOut(fleet: Fleet, { id, kind, otherwise }: Question): Promise
   await answerQuestion(fleet, { operation: 'time_out', actor: 'fleet' }, async () => id, {
     decision: otherwise ?? 'deny',
     // A permission that is allowed automatically needs no words.
-    ...(kind === 'permission' && otherwise === 'allow' ? {} : { text: 'Nobody answered in time.' }),
+    ...(kind === 'permission' && otherwise === 'allow' ? {} : { text: wordsFor(kind) }),
   }).catch(error => {
     // A person answered at the same time, or its session ended.
     if (!(error instanceof NotAllowed || error instanceof NotFound)) throw error
   })
 }
+
+/** What the fleet interrupted goes on. */
+const wordsFor = (kind: Question['kind']): string =>
+  kind === 'interruption'
+    ? 'You were silent for long. Go on, or end your turn and say what keeps you from it.'
+    : 'Nobody answered in time.'

@@ -116,21 +116,32 @@ export async function interruptMission(fleet: Fleet, ask: Ask, missionId: string
   const id = await oncePerKey(fleet, ask, async () => {
     const mission = await current(fleet, 'missions', missionId)
     const session = await interruptible(fleet, mission.value)
-    const when = by(fleet, ask)
-    const id = newId()
-    const question: Question = {
-      ...asked(session, text, when.now),
-      ...{ id, kind: 'interruption', asked_as: id, tool: null, deadline: null, otherwise: null },
-    }
-    const step = life.asks(mission.value, { id, text: sentenceOf(question) }, when)
-    const told = life.about(mission.value, 'interrupt_requested', when, { session_id: session.id })
-    return {
-      subject: id,
-      changes: [put('questions', question, 'absent'), put('missions', withQuestion(step.mission, id), mission.version)],
-      events: [told, ...step.events],
-    }
+    const { question, ...batch } = interruption(mission, session, text, by(fleet, ask))
+    return { subject: question.id, ...batch }
   })
   return current(fleet, 'questions', id)
+}
+
+/** `until`: it goes on at this time, unless somebody has said before what it is to do. */
+export function interruption(
+  mission: Stored<Mission>,
+  session: Session,
+  text: Question['text'],
+  when: life.By,
+  until: string | null = null,
+) {
+  const id = newId()
+  const question: Question = {
+    ...asked(session, text, when.now),
+    ...{ id, kind: 'interruption', asked_as: id, tool: null, deadline: until, otherwise: until ? 'allow' : null },
+  }
+  const step = life.asks(mission.value, { id, text: sentenceOf(question) }, when)
+  const told = life.about(mission.value, 'interrupt_requested', when, { session_id: session.id })
+  const changes: Change[] = [
+    put('questions', question, 'absent'),
+    put('missions', withQuestion(step.mission, id), mission.version),
+  ]
+  return { question, changes, events: [told, ...step.events] }
 }
 
 async function interruptible(fleet: Fleet, { id, session_id, asking }: Mission): Promise<Session> {

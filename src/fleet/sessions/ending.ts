@@ -47,6 +47,7 @@ export interface Over {
   /** The ending if its budget is spent: a client that stops itself cannot say which budget that was. */
   spentBudget: Ending | null
   workedSeconds: number
+  longestPause?: number
 }
 
 interface Work {
@@ -239,6 +240,7 @@ async function commitEnd(
     const session = await heldSession(fleet, ended)
     if (session.value.status === 'ended') return
     const { landing, maxRetries } = effective(mission.value, project, defaultsOf(fleet))
+    const retries = ending.outcome === 'failed' ? restartsOf(fleet, mission.value, maxRetries) : maxRetries
     const now = { actor: 'fleet', now: fleet.now() }
     const isPutAside = ending.outcome === 'parked' && !mission.value.taken_over
     const talk = await talkLeft(fleet, mission.value, session.value, isPutAside)
@@ -250,7 +252,7 @@ async function commitEnd(
         report,
         landing,
         // Nothing brings back what its client does not have.
-        maxRetries: ending.forgotten && ended.copies ? 0 : maxRetries,
+        maxRetries: ending.forgotten && ended.copies ? 0 : retries,
         concern,
         unheard: talk.unheard,
         question: talk.question,
@@ -284,6 +286,10 @@ async function commitEnd(
   })
 }
 
+/** An agent of a team that fails at a task is started again like one that fails at its mail. */
+const restartsOf = ({ settings }: Fleet, { task, max_retries }: Mission, maxRetries: number): number =>
+  task?.assignee?.is_agent && max_retries === null ? Math.max(maxRetries, settings.memberRestarts) : maxRetries
+
 /** The session's record with everything that is known about its end. */
 function endedRecord(
   session: Session,
@@ -310,6 +316,7 @@ function endedRecord(
     context: over.digest.context,
     retrying: null,
     worked_seconds: Math.max(over.workedSeconds, session.worked_seconds),
+    longest_pause: Math.max(over.longestPause ?? 0, session.longest_pause),
     ended_at: now,
   }
 }

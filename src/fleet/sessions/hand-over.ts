@@ -17,3 +17,26 @@ export async function writtenHandOver(fleet: Fleet, session: Session): Promise<s
   const report = reports.find(({ summary }) => summary) ?? reports[0]
   return report ? describeReport(report) : ''
 }
+
+const ENDED_BADLY: readonly (Session['outcome'] | undefined)[] = ['failed', 'stalled', 'lost']
+
+/** What a member hears of the end of its session before, if that ended badly. */
+export async function whyRestarted(fleet: Fleet, { mission_id, member_id, number }: Session): Promise<string> {
+  const before = member_id && number > 1 ? await sessionBefore(fleet, { mission_id, number }) : undefined
+  if (!before || before.member_id !== member_id || !ENDED_BADLY.includes(before.outcome)) return ''
+  const left = before.end_commit ? ' Your worktree has what it left.' : ''
+  return (
+    `Your last session at this ended badly: ${before.outcome_reason}${left}\n` +
+    'Go on with the same work. If the same thing stops you again, end your turn and say what it is.'
+  )
+}
+
+/** The session before one of the same mission. */
+export async function sessionBefore(
+  fleet: Fleet,
+  { mission_id, number }: Pick<Session, 'mission_id' | 'number'>,
+): Promise<Session | undefined> {
+  const query = { index: 'mission', equals: [mission_id], newestFirst: true, limit: NEWEST_REPORTS }
+  const { items } = await fleet.store.find('sessions', query)
+  return items.find(({ value }) => value.number === number - 1)?.value
+}

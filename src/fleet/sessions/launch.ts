@@ -32,7 +32,7 @@ import { charterOf } from '../teams/sessions.ts'
 import { besideMail } from '../teamwork/prompting.ts'
 import { requireBudget } from './budget-rules.ts'
 import { markOf } from './environment.ts'
-import { writtenHandOver } from './hand-over.ts'
+import { whyRestarted, writtenHandOver } from './hand-over.ts'
 import type { PreparedFolder } from './prepare.ts'
 import { contained, sandboxFor, wallsOf } from './sandbox.ts'
 import { type Attached, attach } from './session-mcp-servers.ts'
@@ -94,6 +94,7 @@ export async function prepareLaunch(
     baseBranch: project.base_branch,
     remembers,
     handedOver: await writtenHandOver(fleet, session),
+    restarted: await whyRestarted(fleet, session),
   })
   const prompt = leftOut ? `${composed}\n\n${leftOut}` : composed
   requireApprovals(agent, limits.approvals)

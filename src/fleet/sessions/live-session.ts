@@ -119,6 +119,8 @@ export class LiveSession {
   heed(session: Session): void {
     if (session.generation !== this.#record.held.generation)
       this.#released.reject(new Superseded(this.#record.held, session))
+    // The health of its member demands it.
+    else if (session.stopping && !this.isStopping) this.#inBackground('stop', this.stop(session.stopping))
   }
 
   async #toItsEnd(): Promise<void> {
@@ -330,6 +332,7 @@ export class LiveSession {
       ...{ exit, digest, directory, swept, fault: fault ?? closed.fault },
       spentBudget: spentBudget(this.#limits!.budget, digest),
       workedSeconds: this.#observations.workedSeconds,
+      longestPause: this.#observations.longestPause,
     }
   }
 

@@ -1,6 +1,8 @@
 import { type Agent, type Digest, emptyDigest } from '../../agents/index.ts'
+import { actsOnQuiet } from '../../domain/rules/health.ts'
 import { noteWindows } from '../dispatch/windows.ts'
 import type { Fleet } from '../fleet.ts'
+import { MemberWatch } from '../health/watching.ts'
 import { current } from '../records.ts'
 import { Metering } from './metering.ts'
 import type { SessionRecord } from './record.ts'
@@ -32,6 +34,7 @@ export class Observations {
   readonly #acts: Acts
   readonly #metering: Metering
   readonly #stall = new Stall()
+  readonly #watch: MemberWatch
   #windowsNoted: Digest['windows'] = emptyDigest().windows
   #retryTold = -Infinity
 
@@ -41,6 +44,12 @@ export class Observations {
     this.#record = record
     this.#acts = acts
     this.#metering = new Metering(record.session)
+    this.#watch = new MemberWatch(fleet, agent, record)
+  }
+
+  /** The longest time without a sign of life from which it came back by itself. */
+  get longestPause(): number {
+    return this.#watch.longestPause
   }
 
   get workedSeconds(): number {
@@ -60,7 +69,8 @@ export class Observations {
     await this.#noteRetry(digest)
     if (this.#metering.worked(workedMs, this.#record.session))
       await this.#record.update('commit.session-noted', { worked_seconds: this.#metering.workedSeconds })
-    await this.#judge(idleMs)
+    const isWatched = await this.#watch.look(idleMs, digest)
+    if (actsOnQuiet(this.#record.session, isWatched) === 'session') await this.#judge(idleMs)
   }
 
   async saveUsage(digest: Digest): Promise<void> {

@@ -47,7 +47,7 @@ export class Sessions implements Reactor {
   }
 
   affectedBy({ kind, mission_id, session_id }: Event): Ref[] {
-    if (kind === 'session_claimed' && session_id) return [refTo('sessions', session_id)]
+    if ((kind === 'session_claimed' || kind === 'member_health') && session_id) return [refTo('sessions', session_id)]
     return mission_id && FOR_AGENTS.includes(kind) ? [refTo('missions', mission_id)] : []
   }
 

@@ -28,7 +28,9 @@ export async function heldSession(fleet: Fleet, held: Held): Promise<Stored<Sess
   return stored
 }
 
-type Told = 'session_running' | 'adopted' | 'dispatch_failed' | 'stalled' | 'usage' | 'retrying' | 'went_on'
+type Told =
+  | ('session_running' | 'adopted' | 'dispatch_failed' | 'stalled' | 'usage' | 'retrying' | 'went_on')
+  | ('member_quiet' | 'member_lively')
 
 /** Changes a session that has not ended. Undefined: it has. */
 export function updateSession(

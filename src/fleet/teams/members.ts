@@ -17,9 +17,6 @@ import { roomIn } from '../teamwork/swarms.ts'
 import { requireConversation } from './continuing.ts'
 import { aboutTeam, personId, requireTeam } from './teams.ts'
 
-/** How often a member that fails is started again, with growing pauses. */
-const RESTARTS = 3
-
 export interface NewMember {
   handle: string
   role: MemberRole
@@ -74,7 +71,7 @@ export async function readyToAdd(
     agent,
     title: `${wanted.handle} of ${team.name}`,
     landing: 'never',
-    max_retries: RESTARTS,
+    max_retries: fleet.settings.memberRestarts,
   })
   if (!isOutside) requireHeld(fleet, settings, project)
   const charter = script ? wanted.charter : charterInWords(wanted, team, wanted.charter)

@@ -1,3 +1,4 @@
+import { healed } from './health.ts'
 import { forget, proposed, review, sentBack, undo } from './review.ts'
 import type { Scenario } from './scenario.ts'
 import { bridged, kept, looped, scheduled, staged } from './series.ts'
@@ -45,4 +46,5 @@ export const SCENARIOS: readonly Scenario[] = [
   reserved,
   spawned,
   typed,
+  healed,
 ]

@@ -58,6 +58,31 @@ describe.skipIf(!tmuxIn)('a script as a member in tmux', () => {
     expect((await crew.show()).members.map(({ handle }) => handle)).toEqual(['operator'])
   })
 
+  test('a client that is idle but owes an answer is reminded once, unless somebody has done that', async () => {
+    const { fleet, crew, of, screen, delivery } = await aCrew()
+    const reminders = async () => (await screen()).split('heard: You have 1 message').length - 1
+    const acts = async () => (await crew.member('ada')).health.done.map(({ text }) => text)
+    const first = await crew.send('ada', 'When is high tide?', { needs: 'reply' })
+    await eventually('heard', async () => (await delivery(first.id)).state === 'heard')
+    await fleet.call('nudge_member', of)
+    await fleet.call('configure_monitor', { ...of, quiet_seconds: 1 })
+    await eventually('it is degraded', async () => (await crew.member('ada')).health.state === 'degraded')
+    expect(await acts()).toEqual(['Somebody reminded it.'])
+    await fleet.call('dismiss_member', of)
+
+    await crew.add('ada', { charter: ECHO, placement: 'tmux' })
+    await eventually('it is idle', async () => (await crew.member('ada')).state === 'idle')
+    await fleet.call('configure_monitor', { ...of, quiet_seconds: 1 })
+    await crew.send('ada', 'And low tide?', { needs: 'ack' })
+    await eventually('it is reminded', async () => (await reminders()) > 0)
+    await eventually('that is said', async () => (await acts()).join() === 'It got a message.')
+    expect((await crew.member('ada')).health.state).toBe('degraded')
+    // A second message is typed later than a second reminder would be.
+    const third = await crew.send('ada', 'Thanks.', { wake: true })
+    await eventually('heard', async () => (await delivery(third.id)).state === 'heard')
+    expect(await reminders()).toBe(1)
+  })
+
   test('nothing is typed into a question, a half-typed line or a screen nobody understands, and the sender learns why', async () => {
     const { fleet, crew, of, input, shown, delivery, screen, tmux } = await aCrew()
     await input({ text: 'ask' })

@@ -53,6 +53,14 @@ const TELL: Partial<Record<Event['kind'], Tell>> = {
     if (!member || member.person !== null) return undefined
     return { kind: 'worker_spawned', data: { worker: workerOf(member, team, null) } }
   },
+  member_health: async ({ data }) =>
+    data.state === data.was
+      ? undefined
+      : { kind: 'worker_health', data: { handle: data.handle, health: data.state, reason: data.reason } },
+  member_restarted: async ({ data }) => ({
+    kind: 'worker_restarted',
+    data: { handle: data.handle, restartCount: data.restarts, reason: data.reason },
+  }),
   member_dismissed: async ({ data }) => ({ kind: 'worker_dismissed', data: { handle: data.handle } }),
 }
 

@@ -14,6 +14,7 @@ export interface Member {
   session_id: string | null
   mission_id: string | null
   swarm_id: string | null
+  health: { state: string }
   created_at: string
   updated_at: string
 }

@@ -37,12 +37,18 @@ const WORKER_STATES: Record<string, string> = {
   dismissed: 'stopped',
 }
 
+/** One that waits for a person does not go on either. */
+const healthOf = ({ state, health }: Member): string => {
+  if (state === 'failed') return 'unhealthy'
+  return state === 'needs_input' && health.state === 'healthy' ? 'degraded' : health.state
+}
+
 export const workerOf = (member: Member, { name }: Team, workingDir: string | null) => ({
   id: member.id,
   handle: member.handle,
   teamName: name,
   state: WORKER_STATES[member.state] ?? 'ready',
-  health: member.state === 'failed' ? 'unhealthy' : member.state === 'needs_input' ? 'degraded' : 'healthy',
+  health: healthOf(member),
   workingDir,
   sessionId: member.session_id,
   spawnedAt: Date.parse(member.created_at),

@@ -8,6 +8,7 @@ import { dollars, plural } from '../../kit/words.ts'
 import { useCommand } from '../../live/data.ts'
 import { useMay } from '../../live/me.ts'
 import type { Running } from './asks.ts'
+import { Health } from './health.tsx'
 import { MemberMenu } from './member-menu.tsx'
 import { type Mail, type Member, ROLES, STATES, type Team } from './words.ts'
 
@@ -72,6 +73,7 @@ export function MemberCard({ team, member, now, swarm, held, isMe, write }: Memb
           {plain(waits_for)}
         </Text>
       )}
+      <Health member={member} />
       <Held mails={held} team={team} />
       <Spent team={team} member={member} />
       <Places team={team} member={member} />

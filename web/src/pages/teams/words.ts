@@ -21,6 +21,12 @@ export const STATES: Record<Member['state'], Face> = {
   dismissed: { word: 'Dismissed', tone: 'gray' },
 }
 
+export const HEALTH: Record<Member['health']['state'], Face> = {
+  healthy: { word: 'Healthy', tone: 'green' },
+  degraded: { word: 'Degraded', tone: 'amber' },
+  unhealthy: { word: 'Unhealthy', tone: 'red' },
+}
+
 export const ROLES: Record<Member['role'], string> = {
   'team-lead': 'Lead',
   coordinator: 'Coordinator',
