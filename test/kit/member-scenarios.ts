@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Agent } from '../../src/agents/index.ts'
 import { put } from '../../src/fleet/records.ts'
 import { type Step, steps } from '../model/index.ts'
-import { eventually } from './fleet.ts'
+import { endProcess, eventually } from './fleet.ts'
 import type { Scene } from './scene.ts'
 import { aTeam, type MailView } from './team.ts'
 import type { TaskView } from './team-tasks.ts'
@@ -225,7 +225,7 @@ export function memberScenarios({ can, isBound = false, scene, named, asked }: M
     expect(await deliveryOf(first)).toMatchObject({ state: 'handed', via: 'prompt', heard_by: null })
     const mail = isLive ? await ask() : first
     if (isLive) await eventually('it is told', async () => (await deliveryOf(mail)).state !== 'queued')
-    for (const pid of s.fleet.processes((await sessions())[0]!.id)) process.kill(pid, 'SIGKILL')
+    for (const pid of s.fleet.processes((await sessions())[0]!.id)) endProcess(pid)
     await is(mail, 'replied')
     await isIdle()
     // A client that was killed before it wrote its conversation down cannot resume it: a new one begins.
