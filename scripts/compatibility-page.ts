@@ -19,7 +19,6 @@ const FATES = {
   changed: 'name kept, shape changed',
   replaced: 'replaced by',
   dropped: 'not offered',
-  'not yet': 'not offered yet',
 }
 
 const TOKEN =

@@ -1,6 +1,6 @@
+import { DECISIONS } from '../domain/choices.ts'
 import { MISSION_TYPES } from '../domain/records/mission.ts'
 import { APPROVAL_MODES, ENGINES, LANDING_POLICIES, TOOL_PRESETS } from '../domain/records/project.ts'
-import { DECISIONS } from '../domain/rules/decisions.ts'
 import type { Field } from './command.ts'
 
 /** When an agent continues in a fresh conversation. */

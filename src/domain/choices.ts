@@ -14,3 +14,4 @@ export const ENGINE_WORDS: Record<(typeof ENGINES)[number], string> = {
 }
 export const APPROVAL_MODES = ['deny', 'ask'] as const
 export const ISOLATIONS = ['private', 'linked'] as const
+export const DECISIONS = ['allow', 'deny'] as const

@@ -10,7 +10,7 @@ const root = mkdtempSync(join(tmpdir(), 'flotilla-size-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 /** In kB. Raise one only for a reason that its commit gives. */
-const BUDGET = { 'mission list': 450, bundle: 2850, program: 5800 }
+const BUDGET = { 'mission list': 450, bundle: 3300, program: 6300 }
 
 test('fleet mission list evaluates little of the bundle, and stays quick', () => {
   const files = evaluatedBy('mission', 'list')

@@ -14,7 +14,7 @@ export interface KnownName {
  * `kept`: accepts what its clients send and answers what they read. `changed`: the same name does the same, but not
  * everything they send is accepted, or the answer has another shape.
  */
-export type Fate = 'kept' | 'changed' | 'replaced' | 'dropped' | 'not yet'
+export type Fate = 'kept' | 'changed' | 'replaced' | 'dropped'
 
 export const KNOWN_TOOLS = [
   'claude-devfleet',
@@ -58,7 +58,5 @@ export const changed = (from: KnownTool, kind: NameKind, name: string, why: stri
 export const replaced = told('replaced')
 export const dropped = (from: KnownTool, kind: NameKind, name: string, why: string): KnownName =>
   told('dropped')(from, kind, name, undefined, why)
-export const notYet = (from: KnownTool, kind: NameKind, names: readonly string[], why: string): KnownName[] =>
-  names.map(name => told('not yet')(from, kind, name, undefined, why))
 export const all = (from: KnownTool, kind: NameKind, names: string): KnownName[] =>
   names.split(' ').map(name => kept(from, kind, name))

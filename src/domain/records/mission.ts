@@ -1,6 +1,6 @@
 import * as z from 'zod'
+import { DECISIONS } from '../choices.ts'
 import { Id, Timestamp } from '../ids.ts'
-import { DECISIONS } from '../rules/decisions.ts'
 import { MAX_REASON_CHARS, StoredText } from '../text.ts'
 import { ApprovalMode, ContextLimit, Engine, LandingPolicy, PreviewCommand, Sparse, ToolPreset } from './project.ts'
 import { SessionReason } from './session.ts'

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { Id, Timestamp } from '../ids.ts'
-import { Retrying } from '../rules/retrying.ts'
 import { MAX_REASON_CHARS, StoredText } from '../text.ts'
 import { Quiet } from './health.ts'
 import { Engine, ToolPreset } from './project.ts'
+import { Retrying } from './retrying.ts'
 import { Told } from './told.ts'
 
 export const OUTCOMES = [

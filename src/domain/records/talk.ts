@@ -1,6 +1,6 @@
 import * as z from 'zod'
+import { DECISIONS } from '../choices.ts'
 import { Id, Timestamp } from '../ids.ts'
-import { DECISIONS } from '../rules/decisions.ts'
 import { StoredText } from '../text.ts'
 import { MAX_SUBJECT_CHARS } from './approval-rule.ts'
 import { Told } from './told.ts'

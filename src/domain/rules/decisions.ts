@@ -1,7 +1,7 @@
+import type { DECISIONS } from '../choices.ts'
 import { InvalidInput } from '../errors.ts'
 import { clipped } from '../text.ts'
 
-export const DECISIONS = ['allow', 'deny'] as const
 export type Decision = (typeof DECISIONS)[number]
 
 /** Only these words decide about a permission. No word of another language does. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { afterRetry, parkedInWords, type Retrying, retryingAfter, retryingInWords, type Try } from './retrying.ts'
+import type { Retrying } from '../records/retrying.ts'
+import { afterRetry, parkedInWords, retryingAfter, retryingInWords, type Try } from './retrying.ts'
 
 const NOW = '2026-11-16T14:00:00.000Z'
 const at = (seconds: number): string => new Date(Date.parse(NOW) + seconds * 1000).toISOString()

@@ -1,7 +1,8 @@
 import type { Mission } from '../records/mission.ts'
 import type { Project } from '../records/project.ts'
+import type { Retrying } from '../records/retrying.ts'
 import { type DiskShare, diskReason } from './disk.ts'
-import { type Retrying, retryingInWords } from './retrying.ts'
+import { retryingInWords } from './retrying.ts'
 
 /** What keeps a mission from starting, for a person to read and a program to match. */
 export interface Reason {

@@ -1,5 +1,6 @@
 import { type Agent, type Digest, notLetIn } from '../../agents/index.ts'
-import { afterRetry, parkedInWords, type Retrying, retryingAfter } from '../../domain/rules/retrying.ts'
+import type { Retrying } from '../../domain/records/retrying.ts'
+import { afterRetry, parkedInWords, retryingAfter } from '../../domain/rules/retrying.ts'
 import type { Stop } from './stops.ts'
 
 /**

@@ -83,6 +83,9 @@ test('a hand-off wakes whoever takes over, and its author learns what came of it
   await eventually('accepted', async () => (await all(s))[0]!.state === 'accepted')
   const { messages } = await s.fleet.call<{ messages: MailView[] }>('read_mail', {})
   expect(messages).toMatchObject([
-    { from: { handle: 'fleet' }, body: expect.stringMatching(/^bob accepted checkpoint .* and says "I go on with it\."$/) },
+    {
+      from: { handle: 'fleet' },
+      body: expect.stringMatching(/^bob accepted checkpoint .* and says "I go on with it\."$/),
+    },
   ])
 })
