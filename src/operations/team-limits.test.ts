@@ -45,7 +45,7 @@ test('a team whose budget is spent wakes nobody, says so to the sender, and goes
   expect(await delivery(id)).toMatchObject({ state: 'queued', reason: why })
   await ask(owner, 'change_team', { team_id: one.id, max_budget_usd: 5 })
   await teams.look(bob)
-  expect(await member('bob')).toMatchObject({ state: 'waiting', waits_for: 'Mail has come.' })
+  expect(await member('bob')).toMatchObject({ state: 'waiting', waits_for: 'It has new mail.' })
 })
 
 test('what nobody was told by its deadline expires, and what was heard stays', async () => {

@@ -70,7 +70,8 @@ test('three missions are reviewed by keyboard: one goes back with a comment, one
   await expect
     .poll(() => row.textContent(), SOON)
     .toMatch(/“Greet warmly” has not landed either and changes src\/names\.py as well/)
-  expect(await row.textContent(), 'the agent by its title').toContain('Shell script')
+  // Agents are asked for by themselves.
+  await expect.poll(() => row.textContent(), SOON).toContain('Shell script')
   expect(await row.textContent()).toMatch(/5 files.*no tests.*1 check not run yet/)
   await expectAccessible(page)
   await screenshot(page, 'review-queue-light')

@@ -61,7 +61,7 @@ test('what is wrong is said beside the field, and nothing is saved', async () =>
   // Only the server knows this one.
   await field(person, 'Daily budget').fill('0')
   await page.getByRole('button', { name: 'Save', exact: true }).click()
-  await said(person, 'Must be above $0 per day.')
+  await said(person, 'The daily budget must be above $0 per day.')
   await expectAccessible(page)
   // The tests set this in the environment of the server.
   expect(await field(person, 'Time to stop').isDisabled()).toBe(true)

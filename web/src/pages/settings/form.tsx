@@ -7,7 +7,7 @@ import { tell } from '../../kit/toasts.tsx'
 import { plural } from '../../kit/words.ts'
 import { useCommand } from '../../live/data.ts'
 import { Control } from './control.tsx'
-import { type Edit, isFixed, type Setting, sentence, sourceOf, TAKES } from './setting.ts'
+import { type Edit, isFixed, type Setting, sourceOf, TAKES } from './setting.ts'
 
 export const anchorOf = (section: string): string => section.toLowerCase().replaceAll(' ', '-')
 
@@ -33,7 +33,7 @@ export function SettingsForm({ settings, text }: { settings: Setting[]; text: st
     refused: ({ field, message }) => {
       const edit = field === undefined ? undefined : edits[field]
       if (!field || !edit) return false
-      setEdits({ ...edits, [field]: { ...edit, problem: sentence(message.slice(field.length + 1).trim()) } })
+      setEdits({ ...edits, [field]: { ...edit, problem: message } })
       return true
     },
   })
