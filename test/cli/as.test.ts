@@ -197,6 +197,15 @@ test('every command of CAFleet does what it did there, with its exit codes', asy
     expect(await fails(undefined, 1, 'member', ...verb, ...theMoth), verb.join(' ')).toMatch(/no terminal|in tmux/)
   expect(await fails(owl.token, 2, 'member', 'send-input', ...theMoth)).toMatch(/--freetext/)
   call('member send-input', 'member exec')
+  // The server watches the teams that it makes, so a start changes nothing; two never both win.
+  expect(await as(owl.token, ['monitor', 'start'], ...night)).toMatchObject({ started: false })
+  expect(await as(owl.token, ['monitor', 'config'], '--interval', '60', '--off', ...night)).toMatchObject({
+    running: false,
+    members: expect.arrayContaining([expect.objectContaining({ name: 'moth', interval: 60 })]),
+  })
+  const starts = [1, 2].map(() => as(owl.token, ['monitor', 'start'], ...night))
+  expect((await Promise.all(starts)).filter(({ started }) => started)).toHaveLength(1)
+  expect(JSON.stringify(await as(owl.token, ['monitor', 'status'], ...night))).toContain('moth')
   expect(await fails(bat.token, 1, 'member', 'delete', '--member-id', 'moth', '--force', ...night)).toMatch(
     /teams\.manage/,
   )
