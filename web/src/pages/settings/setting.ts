@@ -40,8 +40,7 @@ export function numberEdit(text: string, size: string, form: FormOf<'number'>, e
 }
 
 /** "must be …" as a sentence. */
-const sentence = (text: string): string =>
-  `${text[0]!.toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
+const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 
 export const lines = (text: string): string[] =>
   text
