@@ -15,5 +15,5 @@ for (let n = 1; ; n++)
       ],
     })),
     gone: [],
-    progress: { cursor: String(n), complete: true },
+    progress: { cursor: String(n), complete: false },
   })

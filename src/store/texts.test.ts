@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { MARK, type TextDocument, type TextKind, Texts } from './texts.ts'
 
@@ -183,13 +184,40 @@ test.each([
   const file = aFile()
   const first = new Texts(file)
   const documents = Array.from({ length: 300 }, (_, n) => aText(`boat number ${n} ${'x'.repeat(200)}`))
-  first.change({ sources: [sourceOf('missions/a', ...documents)], gone: [], progress: { cursor: '5', complete: true } })
+  first.change({
+    sources: [sourceOf('missions/a', ...documents)],
+    gone: [],
+    progress: { cursor: '5', complete: false },
+  })
   first.close()
   damage(file)
   const texts = open(file)
   const write = () => texts.change({ sources: [sourceOf('missions/b', aText('ship', { place: 'b' }))], gone: [] })
   write()
   expect(placesOf(texts, 'ship')).toEqual(['b'])
+})
+
+test.each([
+  ['written', (texts: Texts) => texts.change({ sources: [], gone: [{ mission_id: 'm1' }] })],
+  ['searched', (texts: Texts) => expect(() => placesOf(texts, 'boat')).toThrow('The search index is damaged')],
+])('an index that is found damaged when it is %s is empty from then on, and never complete', (_, use) => {
+  const file = aFile()
+  const texts = open(file)
+  const documents = Array.from({ length: 300 }, (_, n) => aText(`boat number ${n} ${'x'.repeat(200)}`))
+  texts.change({
+    sources: [sourceOf('missions/a', ...documents)],
+    gone: [],
+    progress: { cursor: '5', complete: false },
+  })
+  texts.close()
+  const db = new Database(file, { readonly: true })
+  const page = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'texts_data'").pluck().get() as number
+  db.close()
+  writeFileSync(file, readFileSync(file).fill(7, (page - 1) * 4096, page * 4096))
+  expect(texts.progress()).toEqual({ cursor: '5', complete: false })
+  use(texts)
+  texts.change({ sources: [], gone: [], progress: { cursor: '6', complete: true } })
+  expect(texts.progress()).toBeUndefined()
 })
 
 test('a file that cannot be opened is said in words', () => {

@@ -40,7 +40,7 @@ export interface TextChanges {
 export interface TextProgress {
   /** All events up to here are taken in. */
   cursor: string
-  /** Whether every record was taken in once. */
+  /** Whether every record was taken in once. Not kept by an index that was not begun, or was lost since: see `progress`. */
   complete: boolean
 }
 
@@ -71,6 +71,8 @@ export const END_MARK = '\u0002'
 const FORMAT = 1
 const BUSY_TIMEOUT_MS = 200
 const SNIPPET_WORDS = 24
+/** A transcript may have many hits. This many are read for each session that is wanted. */
+const PER_SESSION = 10
 /** Above this size, the transcripts that ended first are left out. */
 const MOST_BYTES = 1024 * 1024 * 1024
 const DROPPED_AT_ONCE = 20
@@ -94,7 +96,10 @@ export class Texts {
     return this.#db !== undefined || existsSync(this.#file)
   }
 
-  /** Undefined: it is empty. Only the daemon calls this and `change`: they make the file if there is none. */
+  /**
+   * Undefined: it was never begun, or it was damaged and is empty since. Only the daemon calls this and `change`: they
+   * make the file if there is none.
+   */
   progress(): TextProgress | undefined {
     return this.#writing(db => {
       const row = db.prepare('SELECT cursor, complete FROM progress').get() as { cursor: string; complete: number }
@@ -118,11 +123,9 @@ export class Texts {
           if (mission_id) this.#remove(db, 'mission_id', mission_id)
           if (project_id) this.#remove(db, 'project_id', project_id)
         }
-        if (progress)
-          db.prepare('INSERT OR REPLACE INTO progress (id, cursor, complete) VALUES (1, ?, ?)').run(
-            progress.cursor,
-            progress.complete ? 1 : 0,
-          )
+        if (progress?.complete) db.prepare('UPDATE progress SET cursor = ?, complete = 1').run(progress.cursor)
+        else if (progress)
+          db.prepare('INSERT OR REPLACE INTO progress (id, cursor, complete) VALUES (1, ?, 0)').run(progress.cursor)
       })()
       this.#keepSmall(db)
     })
@@ -134,7 +137,10 @@ export class Texts {
     for (const name of ['', '-wal', '-shm', '-journal']) rmSync(this.#file + name, { force: true })
   }
 
-  /** Those with the words in their title first, then the newest. */
+  /**
+   * Those with the words in their title first, then the newest. Of transcripts, the newest hits of as many sessions as
+   * the limit says, some of each: a long one hides no other.
+   */
   search({ text, kind, project_id, projects, from, before, limit }: TextQuery): TextHit[] {
     const words = searchQuery(text)
     const within = project_id ? [project_id] : projects
@@ -148,18 +154,22 @@ export class Texts {
     return this.#reading(db => {
       // Not ranked: FTS5 would read every match of every word for that, and a common word is in nearly every text.
       const newest = db.prepare(
-        `SELECT texts.rowid AS id, d.kind, d.project_id, d.mission_id, d.session_id, d.place, d.part, d.at,
+        `SELECT texts.rowid AS id, d.source, d.kind, d.project_id, d.mission_id, d.session_id, d.place, d.part, d.at,
            highlight(texts, 1, '${MARK}', '${END_MARK}') AS title,
            snippet(texts, 2, '${MARK}', '${END_MARK}', '…', ${SNIPPET_WORDS}) AS snippet
          FROM texts JOIN documents d ON d.id = texts.rowid
-         WHERE texts MATCH ? AND d.at >= ? AND d.at < ? ORDER BY texts.rowid DESC LIMIT ?`,
+         WHERE texts MATCH ? AND texts.rowid < ? AND d.at >= ? AND d.at < ? ORDER BY texts.rowid DESC LIMIT ?`,
       )
-      const newestWith = (columns: string) =>
-        newest.all(matching(columns), from ?? '', before ?? '~', limit) as (TextHit & { id: number; title: string })[]
-      const found = [...(kind === 'mission' ? newestWith('title') : []), ...newestWith('title body')]
+      const newestWith = (columns: string, most = limit, below = Number.MAX_SAFE_INTEGER) =>
+        newest.all(matching(columns), below, from ?? '', before ?? '~', most) as Row[]
+      const found =
+        kind === 'transcript'
+          ? newestOfSessions(db, limit, (most, below) => newestWith('title body', most, below))
+          : [...(kind === 'mission' ? newestWith('title') : []), ...newestWith('title body')]
       const best = new Map(found.toReversed().map(row => [row.id, row]))
-      return [...new Set(found.map(({ id }) => id))].slice(0, limit).map(id => {
-        const { id: _, title, snippet, ...hit } = best.get(id)!
+      const ids = [...new Set(found.map(({ id }) => id))]
+      return (kind === 'transcript' ? ids : ids.slice(0, limit)).map(id => {
+        const { id: _, source: __, title, snippet, ...hit } = best.get(id)!
         const inTitle = title.includes(MARK)
         return { ...hit, inTitle, snippet: inTitle && !snippet.includes(MARK) ? title : snippet }
       })
@@ -233,6 +243,8 @@ export class Texts {
     try {
       return use(this.#opened(false))
     } catch (error) {
+      // The daemon sees that it is empty, and makes it again.
+      if (isUnreadable(error) && this.#mayWrite) this.clear()
       throw explained(error)
     }
   }
@@ -257,6 +269,24 @@ export class Texts {
     this.#mayWrite = toWrite
     return db
   }
+}
+
+type Row = TextHit & { id: number; source: string; title: string }
+
+/** Read in portions. The next one begins behind the session that the last one ended in: its texts follow each other. */
+function newestOfSessions(
+  db: Database.Database,
+  limit: number,
+  newest: (most: number, below?: number) => Row[],
+): Row[] {
+  const firstOf = db.prepare('SELECT min(id) FROM documents WHERE source = ?').pluck()
+  const most = limit * PER_SESSION
+  const found = newest(most)
+  for (let last = found; last.length === most && new Set(found.map(({ source }) => source)).size < limit; ) {
+    last = newest(most, firstOf.get(last.at(-1)!.source) as number)
+    found.push(...last)
+  }
+  return found
 }
 
 /** Words that stand in a column of their own, so that the index itself narrows a search. */
@@ -291,13 +321,18 @@ function prepare(db: Database.Database): void {
 
 const codeOf = (error: unknown): string => (error instanceof Database.SqliteError ? error.code : '')
 
+const isUnreadable = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))
+
 /** Also a file that was changed by hand: a table or a column is missing. */
 const isDamage = (error: unknown): boolean =>
-  error instanceof OtherFormat || /^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(codeOf(error))
+  error instanceof OtherFormat || isUnreadable(error) || codeOf(error).startsWith('SQLITE_ERROR')
 
 function explained(error: unknown): unknown {
   if (isDamage(error))
-    return new Unfit('The search index is damaged.', { try: 'The server makes it again by itself.', cause: error })
+    return new Unfit('The search index is damaged.', {
+      try: 'The server makes it again. Search again in a moment.',
+      cause: error,
+    })
   if (codeOf(error) || (error as NodeJS.ErrnoException).code)
     return new Unfit(`The search index cannot be used: ${(error as Error).message}.`, {
       try: 'Check search.db in the home of the fleet. It can be removed: the server makes it again.',

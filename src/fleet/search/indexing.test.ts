@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { claudeTurn } from '../../../test/kit/written-session.ts'
@@ -58,6 +58,7 @@ async function aSearched() {
     },
     tell: (kind: NewEvent['kind'], more: Partial<NewEvent> = {}) =>
       fleet.store.commit({ changes: [], events: [{ kind, time: NOW, actor: 'person', ...more }] }),
+    search: () => reactor.catchUp(5000),
     found: async (text: string) => {
       const { hits } = await search(fleet, { text, kinds: KINDS, limit: 10 })
       return hits.map(({ kind, mission, part }) => `${kind} ${mission.id} ${part}`)
@@ -126,6 +127,37 @@ test('an index that was lost is made again from the records', async () => {
   await expect(found('lantern')).rejects.toThrow('There is no search index yet')
   restart()
   await takeIn()
+  expect(await found('lantern')).toEqual(['mission m1 title'])
+})
+
+test('an index that is damaged while the server runs is made again from all records', async () => {
+  const { fleet, save, takeIn, tell, restart, found } = await aSearched()
+  const boats = Array.from({ length: 80 }, (_, n) => aMission({ id: `m${n}`, title: `Boat ${n} ${'x'.repeat(250)}` }))
+  await save('missions', ...boats)
+  await takeIn()
+  expect(await found('"boat 7"')).toEqual(['mission m7 title'])
+  fleet.texts.close()
+  const { searchFile } = fleet.home
+  writeFileSync(searchFile, readFileSync(searchFile).fill(7, 8192))
+  await save('missions', aMission({ id: 'late', title: 'A late boat' }))
+  await tell('mission_created', { mission_id: 'late' })
+  await takeIn()
+  expect(await found('late')).toEqual(['mission late title'])
+  expect(await found('"boat 7"')).toEqual(['mission m7 title'])
+  restart()
+  await takeIn()
+  expect(await found('"boat 7"')).toEqual(['mission m7 title'])
+})
+
+test('an index that a search found damaged, and emptied, is made again by the next search', async () => {
+  const { fleet, save, takeIn, search, found } = await aSearched()
+  await save('missions', aMission({ id: 'm1', title: 'A lantern' }))
+  await takeIn()
+  expect(await search()).toBe(true)
+  fleet.texts.clear()
+  const waiting = search()
+  await takeIn()
+  expect(await waiting).toBe(true)
   expect(await found('lantern')).toEqual(['mission m1 title'])
 })
 
@@ -249,4 +281,21 @@ test('what could not be written is taken in by a later round', async () => {
   await takeIn()
   expect(await found('rope')).toEqual(['mission m2 title'])
   expect(fleet.texts.fingerprintOf('missions/m1')).toBeUndefined()
+})
+
+test('a transcript with many hits does not hide those of other transcripts', async () => {
+  const { fleet, save, takeIn, tell, found } = await aSearched()
+  await save('missions', aMission({ id: 'm1' }), aMission({ id: 'm2' }))
+  await save('sessions', aSession({ id: 's1', mission_id: 'm1', agent: 'claude', status: 'ended', ended_at: NOW }))
+  print(fleet.home, claudeTurn(1, { text: 'Tar the seams.' }))
+  await takeIn()
+  await save('sessions', aSession({ id: 's2', mission_id: 'm2', agent: 'claude', status: 'ended', ended_at: NOW }))
+  print(
+    fleet.home,
+    Array.from({ length: 150 }, (_, n) => [...claudeTurn(n, { text: `Tar barrel ${n}.` })]).flat(),
+    's2',
+  )
+  await tell('session_ended', { mission_id: 'm2', session_id: 's2' })
+  await takeIn()
+  expect((await found('tar')).map(each => each.split(' ')[1]).sort()).toEqual(['m1', 'm2'])
 })

@@ -71,6 +71,7 @@ export class Indexing implements Reactor, SearchIndexing {
     try {
       if (this.#isBehind) await this.#catchUp()
       await this.#round(began)
+      this.#noticeLoss()
     } finally {
       const took = performance.now() - began
       const rest = this.#searches.size ? 0 : REST_MS + took * REST_PER_MS
@@ -82,6 +83,7 @@ export class Indexing implements Reactor, SearchIndexing {
   }
 
   catchUp(mostMs: number): Promise<boolean> {
+    this.#noticeLoss()
     if (this.#hasCaughtUp) return Promise.resolve(true)
     this.#dueAt = 0
     this.#desk.passIn(0)
@@ -94,6 +96,13 @@ export class Indexing implements Reactor, SearchIndexing {
       const timer = setTimeout(settle, mostMs)
       this.#searches.add(settle)
     })
+  }
+
+  /** It was begun, and is empty now: it was damaged. Everything is taken in again. */
+  #noticeLoss(): void {
+    if (this.#isBehind || this.#fleet.texts.progress()) return
+    this.#isBehind = true
+    this.#hasCaughtUp = false
   }
 
   get #hasWork(): boolean {

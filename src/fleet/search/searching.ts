@@ -27,9 +27,6 @@ export interface Hit {
   more: number
 }
 
-/** A transcript may have many hits. This many are read for each one that is shown. */
-const PER_TRANSCRIPT = 10
-
 /** How long a search waits for an index that is still being made. */
 const CATCH_UP_MS = 3000
 
@@ -47,15 +44,15 @@ async function hitsOf(fleet: Fleet, { kinds, limit, ...wanted }: Search): Promis
   const project_id = wanted.project_id && (await lookUp(fleet, 'projects', wanted.project_id)).value.id
   const hits: Hit[] = []
   for (const kind of kinds) {
-    const isTranscript = kind === 'transcript'
     const found = fleet.texts.search({
       ...wanted,
       project_id,
       ...(fleet.view && { projects: [...fleet.view.projects] }),
       kind,
-      limit: isTranscript ? limit * PER_TRANSCRIPT : limit,
+      limit,
     })
-    const groups = isTranscript ? [...Map.groupBy(found, hit => hit.session_id).values()] : found.map(hit => [hit])
+    const groups =
+      kind === 'transcript' ? [...Map.groupBy(found, hit => hit.session_id).values()] : found.map(hit => [hit])
     for (const [best, ...others] of groups.slice(0, limit)) {
       const hit = await shown(fleet, best!, others.length)
       if (hit) hits.push(hit)
