@@ -37,6 +37,21 @@ test('a text of a person gets the line ends of the file, and is written as UTF-8
 })
 
 test.each([
+  ['both', 'top\nours\ntheirs'],
+  [{ text: 'a\nb' }, 'top\na\nb'],
+  [{ text: '' }, 'top\n'],
+] as const)('a last place without an end of line, settled by %j', (decision, text) => {
+  expect(settledText(['top\n', { base: 'ours', work: 'theirs' }], [decision])).toBe(text)
+  const windows = text.replaceAll('\n', '\r\n')
+  expect(settledText(['top\r\n', { base: 'ours', work: 'theirs' }], [decision])).toBe(windows)
+})
+
+test('one side of a last place may have no lines', () => {
+  expect(settledText(['top\n', { base: '', work: 'theirs' }], ['both'])).toBe('top\ntheirs')
+  expect(settledText(['top\n', { base: 'ours', work: '' }], ['both'])).toBe('top\nours')
+})
+
+test.each([
   [{ base: 'file', work: 'file', text: true }, 'Both sides changed the same lines.'],
   [{ base: 'file', work: 'file', text: false }, 'It is not text'],
   [{ base: 'deleted', work: 'file', text: false }, 'main deleted or renamed this file; this work changed it.'],

@@ -41,17 +41,23 @@ export type Settled = 'base' | 'work' | 'both' | { text: string }
 /** The file with every place settled. There must be one decision for each. */
 export function settledText(parts: readonly Part[], decisions: readonly Settled[]): string {
   let at = 0
-  return parts.map(part => (typeof part === 'string' ? part : settledBy(part, decisions[at++]!))).join('')
+  const isWindows = parts.some(part => /\r\n/.test(typeof part === 'string' ? part : part.base + part.work))
+  const settled = parts.map(part =>
+    typeof part === 'string' ? part : settledBy(part, decisions[at++]!, isWindows ? '\r\n' : '\n'),
+  )
+  return settled.join('')
 }
 
-function settledBy({ base, work }: Disputed, decision: Settled): string {
+/** The last place of a file may have no end of line, on both sides. */
+function settledBy({ base, work }: Disputed, decision: Settled, fileEnding: string): string {
   if (decision === 'base') return base
   if (decision === 'work') return work
-  if (decision === 'both') return base + work
+  if (decision === 'both') return base && work && !base.endsWith('\n') ? base + fileEnding + work : base + work
   const { text } = decision
-  const ending = /\r\n$/.test(base || work) ? '\r\n' : '\n'
+  const ending = /\r?\n$/.exec(base || work)?.[0] ?? ''
   const lines = text.replace(/\r?\n$/, '').split(/\r?\n/)
-  return text === '' ? '' : `${lines.map(line => Buffer.from(line, 'utf8').toString('latin1')).join(ending)}${ending}`
+  const written = lines.map(line => Buffer.from(line, 'utf8').toString('latin1')).join(ending || fileEnding)
+  return text === '' ? '' : `${written}${ending}`
 }
 
 /** What one side of a merge has at a path. */

@@ -22,16 +22,20 @@ export function rangeOf({ path, line, start_line, side }: Placed): Range | undef
 }
 type Placed = Pick<Comment, 'path' | 'line' | 'start_line' | 'side'>
 
-/** A file with these lines in place of others. The ends of lines stay as they are there. Undefined: it has no such lines. */
+/**
+ * A file with these lines in place of others. All others stay as they are, and the new ones end as those there do, or as
+ * the one before them if the last line has no end. Undefined: it has no such lines.
+ */
 export function withLines(text: string, { first, last }: Range, lines: readonly string[]): string | undefined {
-  const all = text.split('\n')
-  const isEnded = all.at(-1) === ''
-  if (isEnded) all.pop()
+  const all = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
   if (first < 1 || last < first || last > all.length) return undefined
-  const ending = all[first - 1]!.endsWith('\r') ? '\r' : ''
-  const after = [...all.slice(0, first - 1), ...lines.map(line => line + ending), ...all.slice(last)]
-  return after.join('\n') + (isEnded && after.length ? '\n' : '')
+  const ending = endOf(all[first - 1]!) || endOf(all[first - 2] ?? '') || '\n'
+  const added = lines.map(line => line + ending).join('')
+  const isLast = last === all.length && !endOf(all[last - 1]!)
+  return all.slice(0, first - 1).join('') + (isLast ? added.slice(0, -ending.length) : added) + all.slice(last).join('')
 }
+
+const endOf = (line: string): string => /\r?\n$/.exec(line)?.[0] ?? ''
 
 /**
  * Where a comment is after lines of a file were replaced. Undefined: it was about some of these lines, or about the
