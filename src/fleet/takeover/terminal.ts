@@ -90,7 +90,13 @@ export class Terminal {
   }
 
   resize({ columns, rows }: Size): void {
-    if (!this.isOver) this.#pty.resize(columns, rows)
+    if (this.isOver) return
+    try {
+      this.#pty.resize(columns, rows)
+    } catch (error) {
+      // A client may let go of its terminal before it ends, and while it ends.
+      if (!/EBADF/.test((error as Error).message)) throw error
+    }
   }
 
   /** The viewer has read this much. */
