@@ -50,6 +50,12 @@ const WithMessage = WithMission.extend({
   images: Images.optional().describe('what the agent is shown with the message; see add_image'),
 })
 
+/** Whoever may review sends work back as it is. To change how it is done is to change the mission. */
+const neededToSendBack = ({ mission_id: _, message: __, images: ___, ...settings }: z.infer<typeof WithMessage>) => [
+  ...neededFor(settings),
+  ...(Object.keys(given(settings)).length ? (['missions.run'] as const) : []),
+]
+
 /** These decide about finished work. */
 const DECIDING: readonly string[] = ['land_mission', 'undo_mission', 'reject_mission', 'reconsider_mission']
 
@@ -64,7 +70,7 @@ function onMission<const N extends string, I extends z.ZodObject<{ mission_id: t
     mcp: DECIDING.includes(name) ? 'review' : 'control',
     ...more,
     may: name === 'send_back_mission' ? 'missions.review' : DECIDING.includes(name) ? 'missions.land' : 'missions.run',
-    mayAlso: neededFor,
+    mayAlso: name === 'send_back_mission' ? neededToSendBack : neededFor,
     name,
     summary,
     http: `POST /api/missions/:mission_id/${name.replace(/_mission$/, '').replaceAll('_', '-')}`,

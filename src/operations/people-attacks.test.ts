@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { Forbidden } from '../domain/errors.ts'
+import { Device } from '../domain/records/device.ts'
+import type { Grant, Role } from '../domain/records/principal.ts'
+import { aMission, aProject, NOW } from '../domain/samples.testkit.ts'
+import { fleetState } from '../fleet/records.ts'
+import { aBench } from '../fleet/workshop.testkit.ts'
+import { askOf } from './ask.ts'
+import { authorize } from './authorize.ts'
+import { operationNamed } from './index.ts'
+import type { Caller, Principal } from './operation.ts'
+import { aPrincipal } from './two-projects.testkit.ts'
+
+const in1 = (role: Role): Grant[] => [{ role, project_id: 'p1' }]
+
+/** Two projects, and how somebody asks. */
+async function aWorld() {
+  const bench = aBench()
+  await bench.save(
+    'projects',
+    aProject({ id: 'p1', name: 'one' }),
+    aProject({ id: 'p2', name: 'secret-plans', path: '/two' }),
+  )
+  const ask = <T>(caller: Caller, name: string, input: object = {}) =>
+    askOf(bench.fleet, { caller, signal: AbortSignal.timeout(5000) })<T>(name, input)
+  return { ...bench, ask }
+}
+
+test('whoever may only review sends work back as it is, and does not change how it is done', async () => {
+  const { fleet, save } = await aWorld()
+  await save('missions', aMission({ id: 'm1', project_id: 'p1', status: 'review' }))
+  const sends = (role: Role, settings: object) =>
+    authorize(
+      operationNamed('send_back_mission')!,
+      { fleet, caller: aPrincipal(in1(role)) },
+      { mission_id: 'm1', message: 'once more', ...settings },
+    )
+  await sends('merger', {})
+  const changes = [{ agent: 'shell' }, { tool_preset: 'full' }, { allowed_tools: ['Bash'] }, { max_budget_usd: 1000 }]
+  for (const settings of changes) {
+    await expect(sends('merger', settings), JSON.stringify(settings)).rejects.toThrow('missions.run')
+    await sends('coordinator', settings)
+  }
+})
