@@ -24,9 +24,9 @@ const DeviceView = Device.omit({ signed_out_at: true, key: true, push: true, epo
 /** A plugin, an agent or a service must not gain access that outlives it on a device. */
 const requireSigner = (caller: Caller): void => requirePerson(caller, 'sign a device in')
 
-/** The owner manages all browsers; a person their own. */
+/** The owner manages all browsers; a person their own, but not with a token that has less than they have. */
 const isOwn = (caller: Caller, { principal_id }: Device): boolean =>
-  isPrincipal(caller) ? principal_id === caller.id : true
+  isPrincipal(caller) ? caller.limit === null && principal_id === caller.id : true
 
 /** Several that begin alike are named to whoever manages all of them, so a person finds only among their own. */
 async function ownDevice({ fleet, caller }: Context, ref: string): Promise<Device> {

@@ -42,3 +42,31 @@ test('whoever may only review sends work back as it is, and does not change how 
     await sends('coordinator', settings)
   }
 })
+
+test('a token with less than its person has nothing to do with the browsers and the messages of that person', async () => {
+  const { ask, save } = await aWorld()
+  const key = { kind: 'shared' as const, value: 'a'.repeat(43) }
+  const device = Device.parse({
+    ...{
+      id: 'browser1',
+      name: 'her phone',
+      user_agent: 'x',
+      signed_in_at: NOW,
+      expires_at: '2999-01-01T00:00:00.000Z',
+    },
+    ...{ key, principal_id: 'ada' },
+  })
+  await save('devices', device)
+  const whole = aPrincipal(in1('team-lead'))
+  const limited: Principal[] = [
+    aPrincipal(in1('team-lead'), { limit: in1('monitor'), token: 't1' }),
+    aPrincipal(in1('team-lead'), { kind: 'service', limit: in1('worker'), token: 't2', forAgent: true, team: 'x' }),
+  ]
+  expect(await ask(whole, 'list_devices')).toMatchObject({ devices: [{ id: 'browser1' }] })
+  for (const caller of limited) {
+    expect(await ask(caller, 'list_devices'), caller.kind).toEqual({ devices: [] })
+    await expect(ask(caller, 'sign_out_device', { device_id: 'browser1' }), caller.kind).rejects.toThrow()
+    await expect(ask(caller, 'get_notification_settings'), caller.kind).rejects.toThrow(Forbidden)
+  }
+  expect(await ask(whole, 'sign_out_device', { device_id: 'browser' })).toEqual({ device_id: 'browser1' })
+})
