@@ -70,3 +70,16 @@ test('a token with less than its person has nothing to do with the browsers and 
   }
   expect(await ask(whole, 'sign_out_device', { device_id: 'browser' })).toEqual({ device_id: 'browser1' })
 })
+
+test('who may not change settings sees no names of projects and groups in them, and no reason with a piece of the file', async () => {
+  const { fleet, ask } = await aWorld()
+  const settings = { ...fleet.settings, oidcGroups: ['web-team=team-lead@secret-plans', 'admins=owner'] }
+  Object.defineProperty(fleet.configuration, 'settings', { value: settings })
+  Object.defineProperty(fleet.configuration, 'fault', { value: new Error('fleet.toml: [secret-plans] is wrong') })
+  const seen = async (grants: Grant[]) =>
+    JSON.stringify([await ask(aPrincipal(grants), 'get_settings'), await ask(aPrincipal(grants), 'system_status')])
+  for (const role of ['team-lead', 'worker', 'monitor'] as const)
+    for (const project_id of ['p1', null])
+      expect(await seen([{ role, project_id }]), `${role} ${project_id}`).not.toMatch(/secret-plans|web-team/)
+  expect(await seen([{ role: 'owner', project_id: null }])).toMatch(/secret-plans/)
+})

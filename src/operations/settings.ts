@@ -50,15 +50,24 @@ function withoutFolders(value: unknown): unknown {
   return Array.isArray(value) ? value.map(withoutFolders) : value
 }
 
-const maySeeFolders = (caller: Caller): boolean =>
-  !isPrincipal(caller) || reachFor(caller, 'settings.write') === 'fleet'
+/** It names projects, and groups of people. */
+const withoutNames = (name: SettingName, value: unknown): unknown =>
+  name === 'oidcGroups' ? (value as string[]).slice(0, 1).map(() => HIDDEN) : withoutFolders(value)
+
+const maySeeAll = (caller: Caller): boolean => !isPrincipal(caller) || reachFor(caller, 'settings.write') === 'fleet'
+
+/** Why the configuration file is ignored. The reason may repeat what is in it. */
+export function settingsProblem({ configuration: { fault } }: Fleet, caller: Caller): string | null {
+  if (!fault) return null
+  return maySeeAll(caller) ? fault.message : 'The file cannot be used.'
+}
 
 function settingsView(fleet: Fleet, caller: Caller, project?: Project): z.infer<typeof SettingsView> {
-  const isOpen = maySeeFolders(caller)
-  const { settings, origins, fault } = fleet.configuration
+  const isOpen = maySeeAll(caller)
+  const { settings, origins } = fleet.configuration
   return {
     file: isOpen ? configurationFile(fleet.home.path) : CONFIGURATION_FILE,
-    problem: fault ? (isOpen ? fault.message : 'The file cannot be used.') : null,
+    problem: settingsProblem(fleet, caller),
     settings: NAMES.map(name => {
       const {
         section,
@@ -74,7 +83,7 @@ function settingsView(fleet: Fleet, caller: Caller, project?: Project): z.infer<
       } = SETTINGS[name]
       const said = project && field && !isInsisted(origins[name]) ? project[field] : null
       const inForce = said ?? settings[name]
-      const value = isOpen ? inForce : withoutFolders(inForce)
+      const value = isOpen ? inForce : withoutNames(name, inForce)
       return {
         key: keyOf(name),
         section,

@@ -20,6 +20,7 @@ import { isHeld, readDaemon } from '../store/index.ts'
 import { actorOf, ask, Ref } from './inputs.ts'
 import { command, query } from './operation.ts'
 import { ServersView, serversView } from './servers.ts'
+import { settingsProblem } from './settings.ts'
 import { Cleaned, SessionView, sessionView } from './views.ts'
 
 const AgentView = z.object({
@@ -134,7 +135,7 @@ export const system = [
         max_concurrent: fleet.settings.maxConcurrent,
         engine: fleet.store.engine,
         servers,
-        settings_problem: fleet.configuration.fault?.message ?? null,
+        settings_problem: settingsProblem(fleet, context.caller),
         unreadable_records: [...fleet.store.unreadable],
         faults,
         fault_counts: state.value.fault_counts,
