@@ -83,3 +83,14 @@ test('who may not change settings sees no names of projects and groups in them, 
       expect(await seen([{ role, project_id }]), `${role} ${project_id}`).not.toMatch(/secret-plans|web-team/)
   expect(await seen([{ role: 'owner', project_id: null }])).toMatch(/secret-plans/)
 })
+
+test('how often the work of others failed is not told', async () => {
+  const { fleet, ask } = await aWorld()
+  const { value, expects } = await fleetState(fleet)
+  const next = { ...value, fault_counts: { sessions: 7 } }
+  await fleet.store.commit({ changes: [{ put: 'fleet', value: next, expects }] })
+  const counts = async (project_id: string | null) =>
+    (await ask<{ fault_counts: object }>(aPrincipal([{ role: 'monitor', project_id }]), 'system_status')).fault_counts
+  expect(await counts(null)).toEqual({ sessions: 7 })
+  expect(await counts('p1')).toEqual({})
+})

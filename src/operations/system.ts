@@ -138,7 +138,8 @@ export const system = [
         settings_problem: settingsProblem(fleet, context.caller),
         unreadable_records: [...fleet.store.unreadable],
         faults,
-        fault_counts: state.value.fault_counts,
+        // Of all projects together, like what is measured.
+        fault_counts: fleet.view ? {} : state.value.fault_counts,
         providers: providers.map(({ id, held_until, windows }) => ({ id, held_until, windows })),
         disk: {
           free_bytes: bavail * bsize,
