@@ -1,13 +1,13 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import * as z from 'zod'
-import { Forbidden, InvalidInput, NotFound } from '../domain/errors.ts'
+import { Forbidden, InvalidInput } from '../domain/errors.ts'
 import { MissionSettings } from '../domain/records/mission.ts'
 import { SPAWN_STATES, Spawn } from '../domain/records/spawn.ts'
 import { Handle, MAX_MAIL_CHARS, MemberRole, PRIORITIES, type Team } from '../domain/records/team.ts'
 import { inOrder } from '../domain/rules/spawns.ts'
 import { MAX_REASON_CHARS } from '../domain/text.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { current, lookUp } from '../fleet/records.ts'
+import { current } from '../fleet/records.ts'
 import { dismissMember, lookUpMember } from '../fleet/teams/members.ts'
 import { membersOf } from '../fleet/teams/teams.ts'
 import { decideSpawn, openSpawns, requestSpawn, requireAsker } from '../fleet/teamwork/spawns.ts'
@@ -15,7 +15,7 @@ import { lookUpSwarm } from '../fleet/teamwork/swarms.ts'
 import { mayIn } from './authorize.ts'
 import { ask, Paging, Ref } from './inputs.ts'
 import { type Context, command, query } from './operation.ts'
-import { knownIn, memberIn, onlyTeamOf, requireLead, teamOf } from './team-callers.ts'
+import { knownIn, memberIn, ofTeam, requireLead, teamOf } from './team-callers.ts'
 import { MemberRef, MemberView, memberView, SwarmRef } from './teams.ts'
 
 const TeamRef = Ref.optional().describe('a team; default: your own, or the only one')
@@ -42,10 +42,8 @@ async function viewOf(fleet: Fleet, spawn: Spawn, open: readonly Spawn[]): Promi
 
 /** A request of a team that the caller belongs to, or may see. */
 async function spawnOf(context: Context, ref: string): Promise<{ spawn: Spawn; team: Team }> {
-  const own = await onlyTeamOf(context)
-  const { value: spawn } = await lookUp(context.fleet, 'spawns', ref)
-  if (own && spawn.team_id !== own.id) throw new NotFound('request for a member', ref)
-  return { spawn, team: own ?? (await current(context.fleet, 'teams', spawn.team_id)).value }
+  const { value: spawn, team } = await ofTeam(context, 'spawns', ref)
+  return { spawn, team }
 }
 
 /** Whether the caller may add members by themselves, and decide about requests. */

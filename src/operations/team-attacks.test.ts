@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Refusal } from '../domain/errors.ts'
 import { Post } from '../domain/records/board.ts'
 import { Checkpoint } from '../domain/records/checkpoint.ts'
+import { Spawn } from '../domain/records/spawn.ts'
 import { Mail } from '../domain/records/team.ts'
 import { aMission, NOW } from '../domain/samples.testkit.ts'
 import type { Principal } from './operation.ts'
@@ -129,4 +130,55 @@ test('no member puts words into the mouth of the fleet', async () => {
     `bob is about to change src/a.ts and says ${told}. You reserved src. Nobody is kept from writing: agree with bob. team_reservations shows all overlaps.`,
     `bob rejected checkpoint ${made.id} and says ${told}`,
   ])
+})
+
+test('to an agent, the first letters of a task or a request of another team lead nowhere', async () => {
+  const { ask, save, one, two } = await twoTeams()
+  const task = (team: { id: string }) => ({ team_id: team.id, assignee: null, handing: null, blocked: null })
+  const by = { member_id: 'x', handle: 'x', role: 'worker' as const }
+  const request = {
+    from: by,
+    mission_id: null,
+    actor: 'person',
+    role: 'worker',
+    handle: null,
+    state: 'requested',
+    order: 1,
+  }
+  for (const [id, team, project_id] of [
+    ['zzz1-theirs', two, 'p2'],
+    ['zzz2-theirs', two, 'p2'],
+    ['zzy-theirs', two, 'p2'],
+    ['zzy-own', one, 'p1'],
+  ] as const) {
+    await save('missions', aMission({ id, project_id, task: task(team) }))
+    await save(
+      'spawns',
+      Spawn.parse({ ...request, id, project_id, team_id: team.id, created_at: NOW, updated_at: NOW }),
+    )
+  }
+  // Work that is no task of any team.
+  await save(
+    'missions',
+    aMission({ id: 'zzx1-theirs', project_id: 'p2' }),
+    aMission({ id: 'zzx2-theirs', project_id: 'p2' }),
+  )
+  for (const [name, input] of [
+    ['get_team_task', (task_id: string) => ({ task_id })],
+    ['team_take', (task_id: string) => ({ task_id })],
+    ['team_block', (id: string) => ({ task_id: 'zzy-own', blocked_by: [id] })],
+    ['spawn_status', (spawn_id: string) => ({ spawn_id })],
+    ['spawn_cancel', (spawn_id: string) => ({ spawn_id })],
+    ['spawn_request', (id: string) => ({ agent_type: 'worker', task: 'x', depends_on: [id] })],
+  ] as const) {
+    const words = async (ref: string) => {
+      const { message, hint, facts } = (await ask(one.lea, name, input(ref)).catch(error => error)) as Refusal
+      return JSON.stringify([message, hint, facts])
+    }
+    const nothing = await words('qqq')
+    for (const ref of ['zzz', 'zzz1', 'zzz1-theirs', 'zzx', 'zzx1'])
+      expect(await words(ref), `${name} ${ref}`).toBe(nothing.replaceAll('qqq', ref))
+  }
+  expect(await ask(one.lea, 'get_team_task', { task_id: 'zzy' })).toMatchObject({ id: 'zzy-own' })
+  expect(await ask(one.lea, 'spawn_status', { spawn_id: 'zzy' })).toMatchObject({ requests: [{ id: 'zzy-own' }] })
 })

@@ -35,7 +35,11 @@ export const onlyTeamOf = (context: Context): Promise<Team | undefined> =>
   context.caller.kind === 'session' ? teamOf(context, undefined) : teamOfToken(context)
 
 /** A record of a team that the caller belongs to, or may see. To an agent, those of other teams do not exist. */
-export async function ofTeam<C extends 'mail' | 'checkpoints'>(context: Context, collection: C, ref: string) {
+export async function ofTeam<C extends 'mail' | 'checkpoints' | 'spawns'>(
+  context: Context,
+  collection: C,
+  ref: string,
+) {
   const { fleet } = context
   const own = await onlyTeamOf(context)
   const { value } = await lookUp(fleet, collection, ref, own && (({ team_id }) => team_id === own.id))

@@ -90,12 +90,11 @@ export async function lookUpTask(
   team: Pick<Team, 'id'> | undefined,
   ref: string,
 ): Promise<Stored<Mission>> {
-  const found = await lookUp(fleet, 'missions', ref).catch(error => {
+  const isTheirs = ({ task }: Mission): boolean => task !== null && (team === undefined || task.team_id === team.id)
+  return lookUp(fleet, 'missions', ref, isTheirs).catch(error => {
     if (error instanceof NotFound) throw noTask(ref)
     throw error
   })
-  if (!found.value.task || (team && found.value.task.team_id !== team.id)) throw noTask(ref)
-  return found
 }
 
 const SHORTEST_REF = 6
