@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Forbidden } from '../domain/errors.ts'
 import { Timestamp } from '../domain/ids.ts'
-import { Handle, MemberRole } from '../domain/records/team.ts'
+import { Handle, type Member, MemberRole } from '../domain/records/team.ts'
 import { SCREEN_STATES } from '../domain/rules/screen.ts'
 import { noteNudge } from '../fleet/health/monitor.ts'
 import { current } from '../fleet/records.ts'
@@ -15,9 +15,10 @@ import { joinOutside } from '../fleet/terminals/outside.ts'
 import { requirePlaced, requireTmux, terminalTurns } from '../fleet/terminals/panes.ts'
 import { readDaemon } from '../store/index.ts'
 import { KEYS } from '../tmux/keys.ts'
-import { isPerson } from './authorize.ts'
+import { isPerson, isPrincipal } from './authorize.ts'
 import { ask, Ref } from './inputs.ts'
-import { type Context, command, query } from './operation.ts'
+import { type Context, command, query, tokenOf } from './operation.ts'
+import { requireNoLonger } from './person.ts'
 import { requireLead, teamOf } from './team-callers.ts'
 import { MemberRef } from './teams.ts'
 
@@ -27,10 +28,18 @@ const State = z.enum(SCREEN_STATES)
 const MOST_LINES = 2000
 const MOST_TYPED = 4000
 const MOST_HOURS = 30 * 24
+const HOUR_MS = 3_600_000
 
 async function memberOf(context: Context, { team_id, member }: z.infer<typeof Who>) {
   const team = await teamOf(context, team_id)
   return (await lookUpMember(context.fleet, team, member)).value
+}
+
+/** With whom the token of a session that they let in ends. */
+async function endsWith({ fleet, caller }: Context): Promise<Member['joined_by']> {
+  if (!isPrincipal(caller)) return null
+  const { epoch } = (await current(fleet.view?.whole ?? fleet, 'principals', caller.id)).value
+  return { principal_id: caller.id, epoch, token_id: tokenOf(caller) ?? null }
 }
 
 /** Of the agents of a team, its lead steers terminals. For people it is a permission. */
@@ -187,13 +196,14 @@ export const memberTerminals = [
     }),
     run: async (context, { team_id, handle, role, hours }) => {
       if (!isPerson(context.caller)) throw new Forbidden('Only a person takes a session into a team.')
-      const { fleet } = context
+      const { fleet, caller } = context
+      requireNoLonger(caller, new Date(Date.parse(fleet.now()) + hours * HOUR_MS).toISOString())
       const { value: team } = await lookUpTeam(fleet, team_id)
       const entry = team.roster.find(each => each.handle.toLowerCase() === handle.toLowerCase())
       const wanted = { handle, role, charter: '', labels: [], settings: {}, placement: 'outside' as const }
       const asking = ask(context, 'join_team')
       const id = entry?.member_id ?? (await addMember(fleet, { ...asking, key: undefined }, team.id, wanted)).value.id
-      const { member, token } = await joinOutside(fleet, asking, id, hours)
+      const { member, token } = await joinOutside(fleet, asking, id, { hours, joined_by: await endsWith(context) })
       const url = readDaemon(fleet.home.path)?.url ?? ''
       return { member: member.id, handle: member.handle, token, url, until: member.joined_until }
     },

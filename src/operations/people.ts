@@ -24,7 +24,7 @@ import { isPrincipal, reachFor, sightFor } from './authorize.ts'
 import { actorOf, ask, ProjectRef, Ref } from './inputs.ts'
 import { type Caller, type Context, command, type Principal as PrincipalCaller, query, tokenOf } from './operation.ts'
 import { PERMISSIONS, type Permission } from './permissions.ts'
-import { requirePerson as onlyPerson, requireWhole } from './person.ts'
+import { requirePerson as onlyPerson, requireNoLonger, requireWhole } from './person.ts'
 import { covers, isEmpty, ROLE_PERMISSIONS, ROLE_WORDS, ROLES, sightOf } from './roles.ts'
 
 const WantedGrants = z
@@ -46,15 +46,6 @@ function requireCovered(caller: Caller, ...lists: (readonly Grant[])[]): void {
   const held = caller.limit === null ? [caller.grants] : [caller.grants, caller.limit]
   if (!lists.every(grants => held.every(each => covers(each, grants))))
     throw new Forbidden('You cannot give roles that you do not have yourself.')
-}
-
-/** A token that ends must not live on in one that does not. */
-function requireNoLonger(caller: Caller, expires_at: string | null): void {
-  if (!isPrincipal(caller) || !caller.expires_at) return
-  if (expires_at === null || Date.parse(expires_at) > Date.parse(caller.expires_at))
-    throw new Forbidden('A token makes none that lasts longer than itself.', {
-      try: `Let it end at ${caller.expires_at} or before.`,
-    })
 }
 
 const viewOf = ({ epoch: _, password: __, ...principal }: Principal): z.infer<typeof PrincipalView> => principal

@@ -14,3 +14,12 @@ export function requireWhole(caller: Caller): void {
       try: 'Use a browser that is signed in, or ask an owner of this fleet for a link.',
     })
 }
+
+/** A token that ends must not live on in one that does not. */
+export function requireNoLonger(caller: Caller, expires_at: string | null): void {
+  if (!isPrincipal(caller) || !caller.expires_at) return
+  if (expires_at === null || Date.parse(expires_at) > Date.parse(caller.expires_at))
+    throw new Forbidden('A token makes none that lasts longer than itself.', {
+      try: `Let it end at ${caller.expires_at} or before.`,
+    })
+}

@@ -36,7 +36,7 @@ const TeamRef = Ref.describe('an id, its first letters, or the name')
 export const SwarmRef = Ref.describe('the name of a swarm in its team, or its id')
 export const MemberRef = Ref.describe('the name of a member in its team, or its id')
 
-export const MemberView = Member.omit({ wakes: true, generation: true }).extend({
+export const MemberView = Member.omit({ wakes: true, generation: true, joined_by: true }).extend({
   health: HealthView.describe('how it is, and what was done about it'),
   works_for: z.string().nullable().describe('the name of the member who is told first if its answers are overdue'),
   state: z.enum(MEMBER_STATES),
@@ -71,7 +71,7 @@ const MOST_UNREAD = 500
 
 export async function memberView(
   fleet: Fleet,
-  { wakes: _, generation: __, ...member }: Member,
+  { wakes: _, generation: __, joined_by: ___, ...member }: Member,
 ): Promise<z.infer<typeof MemberView>> {
   const mission = await missionOf(fleet, member as Member)
   const boss = member.works_for ? await fleet.store.get('members', member.works_for) : undefined

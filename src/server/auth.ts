@@ -3,6 +3,7 @@ import { InvalidInput, NotAllowed, Unauthorized } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import { type Device, DeviceKey } from '../domain/records/device.ts'
 import { isCurrent, type Principal } from '../domain/records/principal.ts'
+import type { Session } from '../domain/records/session.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { isScrapeToken } from '../fleet/metrics/scrape-token.ts'
 import { admitDevice } from '../fleet/people/devices.ts'
@@ -11,7 +12,9 @@ import { MAX_PASSWORD_CHARS, personWith } from '../fleet/people/passwords.ts'
 import { requireProvided } from '../fleet/people/provider.ts'
 import { holderOf, holderWith } from '../fleet/people/tokens.ts'
 import { current } from '../fleet/records.ts'
+import { whoLetIn } from '../fleet/terminals/outside.ts'
 import type { Caller } from '../operations/operation.ts'
+import { holdsOneOf } from '../operations/roles.ts'
 import { same } from '../platform/keys.ts'
 import { deviceOf, sessionOf } from '../platform/tokens.ts'
 import { isLoopback } from './origin.ts'
@@ -72,7 +75,17 @@ export async function callerOf(fleet: Fleet, authorization: string): Promise<Cal
   if (session.status === 'ended') throw new Unauthorized(`Session ${session.id} has ended, and its token with it.`)
   if ((named?.generation ?? 0) < session.tokens_from)
     throw new Unauthorized(`Session ${session.id} was claimed by another host; this token belongs to the earlier host.`)
+  if (session.reason === 'outside') await requireLetIn(fleet, session)
   return { kind: 'session', session_id: session.id, mission_id: session.mission_id, project_id: session.project_id }
+}
+
+/** Nobody stays in a team by a session that they let in: it ends with them, their token and their role. */
+async function requireLetIn(fleet: Fleet, session: Session): Promise<void> {
+  const by = await whoLetIn(fleet, session)
+  if (by === null || (by && holdsOneOf(by.grants, ['teams.manage'], session.project_id))) return
+  throw new Unauthorized(`Whoever took session ${session.id} into its team may not do that any more.`, {
+    try: 'Ask for it to join again.',
+  })
 }
 
 async function holderOfJwt(fleet: Fleet, jwt: string): ReturnType<typeof holderOf> {

@@ -112,6 +112,8 @@ export const Member = z.object({
   health: Health.default(HEALTHY),
   monitor: MemberMonitor.default(MemberMonitor.parse({})).describe('whether it is watched'),
   joined_until: Timestamp.nullable().default(null).describe('outside: until when its token is valid'),
+  /** With whom its token ends. Empty: the owner of the home let it in. */
+  joined_by: z.object({ principal_id: Id, epoch: z.number().int(), token_id: Id.nullable() }).nullable().default(null),
   dismissed_at: Timestamp.nullable().default(null),
 })
 export type Member = z.infer<typeof Member>

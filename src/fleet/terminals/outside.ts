@@ -1,11 +1,13 @@
 import { NotAllowed } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
+import { isCurrent, type Principal } from '../../domain/records/principal.ts'
 import { Session } from '../../domain/records/session.ts'
 import type { Member, MemberTerminal } from '../../domain/records/team.ts'
 import { inTerminal } from '../../domain/rules/life.ts'
 import { sessionToken } from '../../platform/tokens.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
+import { standingHolder } from '../people/tokens.ts'
 import { current, put } from '../records.ts'
 import { liveOf } from '../teams/sessions.ts'
 import { CLOSED, newestIs, terminalEvent } from './opening.ts'
@@ -18,7 +20,7 @@ export async function joinOutside(
   fleet: Fleet,
   ask: Ask,
   memberId: string,
-  hours: number,
+  { hours, joined_by }: Pick<Member, 'joined_by'> & { hours: number },
 ): Promise<{ member: Member; token: string }> {
   await oncePerKey(fleet, ask, async () => {
     const when = by(fleet, ask)
@@ -39,7 +41,7 @@ export async function joinOutside(
     const step = inTerminal(mission.value, session, when)
     const terminal: MemberTerminal = { ...CLOSED, session_id: session.id, state: 'unknown', since: when.now }
     const joined_until = new Date(Date.parse(when.now) + hours * 3_600_000).toISOString()
-    const next = { ...member, ...newestIs(member, session, when), terminal, joined_until }
+    const next = { ...member, ...newestIs(member, session, when), terminal, joined_until, joined_by }
     return {
       subject: session.id,
       changes: [
@@ -53,4 +55,13 @@ export async function joinOutside(
   const { value: member } = await current(fleet, 'members', memberId)
   const { value: session } = await current(fleet, 'sessions', member.session_id!)
   return { member, token: await sessionToken(fleet.keys, session) }
+}
+
+/** Who let this session in, if that still counts. Null: the owner of the home. Undefined: it does not count any more. */
+export async function whoLetIn(fleet: Fleet, { member_id }: Session): Promise<Principal | null | undefined> {
+  const by = member_id && (await current(fleet, 'members', member_id)).value.joined_by
+  if (!by) return null
+  if (by.token_id !== null) return standingHolder(fleet, (await fleet.store.get('tokens', by.token_id))?.value)
+  const principal = (await fleet.store.get('principals', by.principal_id))?.value
+  return isCurrent(principal, by.epoch, fleet.now()) ? principal : undefined
 }
