@@ -32,7 +32,13 @@ export function guard(app: FastifyInstance, fleet: Fleet, proofs: Proofs, limits
   app.decorateRequest('bodyDigest', undefined)
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(SECURITY_HEADERS)
-    const { open = false, page = false, tokenOnly = false, forMonitors = false } = request.routeOptions.config ?? {}
+    const {
+      open = false,
+      page = false,
+      tokenOnly = false,
+      forMonitors = false,
+      operation,
+    } = request.routeOptions.config ?? {}
     requireOwnHost(request, own())
     if (!page) requireOwnOrigin(request, own())
     if (open) return
@@ -42,6 +48,7 @@ export function guard(app: FastifyInstance, fleet: Fleet, proofs: Proofs, limits
     })
     await limited(fleet, request, () => {
       limits.require(request.asker!.caller)
+      if (operation === 'set_password') limits.requirePasswordChange(request.asker!.caller)
       const end = limits.begin(request.asker!.caller)
       // Whoever has gone already is not heard going.
       if (reply.raw.destroyed) end()

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { MOST_NAME_CHARS } from '../domain/records/principal.ts'
 import type { Caller } from '../operations/operation.ts'
 import { neighbourhood } from './addresses.ts'
 import { TooMany } from './refusals.ts'
@@ -122,6 +123,8 @@ export const TERMINAL_REQUESTS: Rate = { burst: 20, perSecond: 0.2 }
 export const PROVIDER_STARTS: Rate = { burst: 30, perSecond: 0.5 }
 /** Codes of terminals that one person types. */
 export const CODE_TRIES: Rate = { burst: 20, perSecond: 0.2 }
+/** Changes of passwords that one person asks for: each guesses the one until now, and keeps those waiting who sign in. */
+export const PASSWORD_CHANGES: Rate = { burst: 5, perSecond: 0.1 }
 /** For one name, from all addresses together. */
 export const PASSWORDS_FOR_NAME: Rate = { burst: 100, perSecond: 0.5 }
 /** Open streams of one person or service. */
@@ -150,6 +153,7 @@ export class Limits {
   readonly #terminals = new Buckets(TERMINAL_REQUESTS)
   readonly #providers = new Buckets(PROVIDER_STARTS)
   readonly #codes = new Buckets(CODE_TRIES)
+  readonly #passwordChanges = new Buckets(PASSWORD_CHANGES)
   readonly #streams = new Held(MOST_STREAMS, 'streams open')
   readonly #underWay = new Held(MOST_UNDER_WAY, 'requests under way')
   readonly #turns = new Turns(MOST_AT_WORK)
@@ -211,6 +215,11 @@ export class Limits {
     requireNone(this.#codes.take('id' in caller ? caller.id : caller.kind, Date.now()))
   }
 
+  requirePasswordChange(caller: Caller): void {
+    const name = limitedName(caller)
+    if (name !== undefined) requireNone(this.#passwordChanges.take(name, Date.now()))
+  }
+
   /**
    * Called before a password is tried, because each try takes time and memory. What others guess, for this name or from
    * this address, keeps nobody out of where they have signed in before.
@@ -221,7 +230,7 @@ export class Limits {
     if (this.#usual.has(usual)) requireNone(this.#atUsual.take(usual, now))
     else {
       requireNone(this.#failures.take(neighbourhood(address), now))
-      requireNone(this.#names.take(name.toLowerCase(), now))
+      requireNone(this.#names.take(possible(name), now))
     }
   }
 
@@ -235,7 +244,10 @@ export class Limits {
   }
 }
 
-const placeOf = (address: string, name: string): string => `${neighbourhood(address)} ${name.toLowerCase()}`
+/** A name as it is remembered. Whatever is longer than a name counts as one that nobody has. */
+const possible = (name: string): string => (name.length > MOST_NAME_CHARS ? '' : name.toLowerCase())
+
+const placeOf = (address: string, name: string): string => `${neighbourhood(address)} ${possible(name)}`
 
 function requireNone(waitMs: number): void {
   if (waitMs > 0) throw new TooMany('You ask too often.', Math.ceil(waitMs / 1000))

@@ -2,7 +2,9 @@ import { generateKeyPairSync } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { setPassword } from '../fleet/people/passwords.ts'
 import { addPrincipal, endPrincipal } from '../fleet/people/principals.ts'
-import { FAILED_SIGN_INS } from './limits.ts'
+import { makeToken } from '../fleet/people/tokens.ts'
+import { OPERATIONS } from '../operations/index.ts'
+import { FAILED_SIGN_INS, Limits, PASSWORD_CHANGES, PASSWORDS_FOR_NAME } from './limits.ts'
 import { aServer, type Running } from './server.testkit.ts'
 import { TOYS } from './toys.testkit.ts'
 
@@ -71,4 +73,34 @@ test('who changes their own password says the one until now', async () => {
   await change(PASSWORD)
   expect((await tryIn(running, 'Ada', 'another long one')).status).toBe(200)
   expect((await tryIn(running, 'Ada', PASSWORD)).status).toBe(401)
+})
+
+test('who tries passwords of their own account is slowed down, and keeps nobody else from signing in', async () => {
+  const running = await aServer(OPERATIONS.filter(({ name }) => name === 'set_password'))
+  const { fleet } = running
+  const people = ['Ada', 'Bob'].map(name => addPrincipal(fleet, ASK, { kind: 'person', name, grants: [] }))
+  const [ada, bob] = await Promise.all(people)
+  for (const { id } of [ada!, bob!])
+    await setPassword(fleet, ASK, id, { password: PASSWORD, current: undefined, isSelf: false })
+  const { token } = await makeToken(fleet, ASK, bob!, { name: 'stolen', grants: null, expires_at: null })
+  const tries = Array.from({ length: PASSWORD_CHANGES.burst + 15 }, (_, at) =>
+    running.ask('PUT', '/api/me/password', {
+      token,
+      body: { password: 'another long one', current: `guess ${at}` },
+    }),
+  )
+  const signedIn = tryIn(running, 'Ada', PASSWORD)
+  const statuses = (await Promise.all(tries)).map(({ status }) => status)
+  expect(statuses.filter(status => status === 403)).toHaveLength(PASSWORD_CHANGES.burst)
+  expect(statuses.filter(status => status === 429)).toHaveLength(15)
+  expect((await signedIn).status).toBe(200)
+})
+
+test('of a name that somebody tries, no more is remembered than a name can have', () => {
+  const limits = new Limits()
+  const tries = (name: string, at: number) => limits.requirePasswordTry(`10.0.${at >> 8}.${at & 255}`, name)
+  // Whoever sends long ones would fill the memory. They count as one, which nobody has.
+  for (let at = 0; at < PASSWORDS_FOR_NAME.burst; at++) tries(`${'x'.repeat(1000)}${at}`, at)
+  expect(() => tries(`${'x'.repeat(1000)}y`, 1000)).toThrow('too often')
+  tries('x'.repeat(80), 1001)
 })

@@ -13,6 +13,7 @@ export const Grant = z.strictObject({
 })
 export type Grant = z.infer<typeof Grant>
 export const MOST_GRANTS = 200
+export const MOST_NAME_CHARS = 80
 
 /**
  * Somebody besides the owner of the home who may ask: a person, or a service (a named account for scripts). Whoever can
@@ -21,7 +22,7 @@ export const MOST_GRANTS = 200
 export const Principal = z.object({
   id: Id,
   kind: z.enum(['person', 'service']),
-  name: z.string().trim().min(1).max(80),
+  name: z.string().trim().min(1).max(MOST_NAME_CHARS),
   grants: z.array(Grant).max(MOST_GRANTS),
   password: z
     .object({ salt: z.string(), hash: z.string() })
