@@ -9,6 +9,7 @@ import type { Change, Stored } from '../../store/index.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { messageTo } from '../questions/messages.ts'
 import { all, current, put } from '../records.ts'
+import { handedTo, settleEarlier } from './settling.ts'
 import { aboutTeam } from './teams.ts'
 
 const MOST_AT_ONCE = 20
@@ -26,15 +27,18 @@ const NO_MAIL: HandedMail = { words: '', lines: '' }
 
 /**
  * Puts queued mail into the prompt of a session that is about to start. A launch that is repeated after a crash gets
- * what was handed to the same session before.
+ * what was handed to the same session before. The sessions before have returned theirs by then, and what they heard
+ * without an answer is told again to a conversation that begins anew.
  */
 export async function handToPrompt(fleet: Fleet, session: Session): Promise<HandedMail> {
   const { member_id } = session
   if (!member_id) return NO_MAIL
+  await settleEarlier(fleet, session)
   return retryOnConflict(async () => {
     const before = (await handedTo(fleet, session.id)).filter(({ value }) => value.state === 'handed')
     const query = { index: 'queued', equals: [member_id], limit: 2 * MOST_IN_PROMPT }
-    const { items, cursor } = await fleet.store.find('deliveries', query)
+    const { items: queued, cursor } = await fleet.store.find('deliveries', query)
+    const items = [...(await owedBy(fleet, session)), ...queued]
     const fresh = items.slice(0, await howManyFit(fleet, before, items))
     const now = fleet.now()
     const next = fresh.map(({ value, version }) => ({
@@ -54,6 +58,13 @@ export async function handToPrompt(fleet: Fleet, session: Session): Promise<Hand
     }
     return { words: lettersInWords(letters, rest), lines: letters.map(inJson).join('') }
   })
+}
+
+/** What a member heard in a conversation that does not go on, and has not answered. A script decides that itself. */
+async function owedBy(fleet: Fleet, { agent, member_id, resumes }: Session): Promise<Stored<Delivery>[]> {
+  if (resumes !== null || fleet.agents.ofSession(agent).can.scripts) return []
+  const open = await Array.fromAsync(all(fleet, 'deliveries', 'open', [member_id!]))
+  return open.filter(({ value }) => value.state === 'heard')
 }
 
 /** At most this many are counted. */
@@ -88,9 +99,6 @@ const mailsOf = async (fleet: Fleet, deliveries: readonly Stored<Delivery>[]): P
   const found = await Promise.all(deliveries.map(({ value }) => fleet.store.get('mail', value.mail_id)))
   return found.flatMap(stored => stored?.value ?? [])
 }
-
-export const handedTo = (fleet: Fleet, sessionId: string): Promise<Stored<Delivery>[]> =>
-  Array.fromAsync(all(fleet, 'deliveries', 'session', [sessionId]))
 
 function aboutHanded({ id, member_id, project_id }: Session, handed: readonly Stored<Delivery>[]) {
   const { team_id } = handed[0]!.value

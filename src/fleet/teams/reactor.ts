@@ -1,6 +1,5 @@
 import { newId } from '../../domain/ids.ts'
 import type { Event } from '../../domain/records/event.ts'
-import type { Session } from '../../domain/records/session.ts'
 import type { Delivery, Member, Team } from '../../domain/records/team.ts'
 import * as life from '../../domain/rules/life.ts'
 import * as rules from '../../domain/rules/mail.ts'
@@ -12,14 +11,13 @@ import { type Desk, idIn, type Reactor, type Ref, refTo } from '../reactor.ts'
 import { all, current, put } from '../records.ts'
 import { returnTasks } from '../teamwork/tasks.ts'
 import { tellOfCircle } from './circles.ts'
-import { handedTo, handToLive } from './handing.ts'
+import { handToLive } from './handing.ts'
 import { aboutDelivery, limitsOf, mailing } from './mail.ts'
 import { agentMemberOf, liveOf, takesMessages } from './sessions.ts'
+import { settleSession } from './settling.ts'
 import { aboutTeam, membersOf, spentBy } from './teams.ts'
 
 const PAGE = 50
-/** As many deliveries of an ended session fit into one commit. */
-const MOST_AT_ONCE = 80
 
 /** Events of missions and sessions after which a member may be told of its mail, or woken. */
 const OF_SESSIONS: readonly Event['kind'][] = ['session_running', 'adopted', 'session_ended', 'parked', 'cancelled']
@@ -93,35 +91,8 @@ export class Teams implements Reactor {
     const open = await Array.fromAsync(all(this.#fleet, 'deliveries', 'open', [member.id]))
     const sessions = new Set(open.flatMap(({ value }) => value.session_id ?? []))
     if (member.session_id) sessions.add(member.session_id)
-    for (const id of sessions) {
-      const session = (await this.#fleet.store.get('sessions', id))?.value
-      if (!session || session.status === 'ended') await this.#settleOne(id, session)
-    }
-  }
-
-  async #settleOne(id: string, session: Session | undefined): Promise<void> {
-    const end = {
-      completed: session?.outcome === 'completed',
-      remembered:
-        session !== undefined &&
-        session.conversation !== null &&
-        this.#fleet.agents.ofSession(session.agent).can.resume,
-    }
-    await retryOnConflict(async () => {
-      const handed = (await handedTo(this.#fleet, id)).slice(0, MOST_AT_ONCE)
-      if (!handed.length) return
-      const now = this.#fleet.now()
-      const next = handed.map(({ value, version }) => ({ value: rules.afterSession(value, end, now), version }))
-      const { team_id, project_id, member_id } = handed[0]!.value
-      const returned = next.filter(({ value }) => value.state === 'queued').map(({ value }) => value.mail_id)
-      const team = { id: team_id, project_id }
-      const events = returned.length
-        ? [aboutTeam(team, 'mail_returned', { actor: 'fleet', now }, { member: member_id, mails: returned })]
-        : []
-      const changes = next.map(({ value, version }) => put('deliveries', value, version))
-      await this.#fleet.commit('commit.mail-settled', { changes, events })
-      if (handed.length === MOST_AT_ONCE) this.#desk.lookIn(0, refTo('members', member_id))
-    })
+    for (const id of sessions)
+      await settleSession(this.#fleet, id, (await this.#fleet.store.get('sessions', id))?.value)
   }
 
   /** Whoever wrote to a member that was dismissed learns it. */

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import type { Session } from '../domain/records/session.ts'
+import type { Delivery } from '../domain/records/team.ts'
+import { aSession, NOW } from '../domain/samples.testkit.ts'
+import { handToPrompt } from '../fleet/teams/handing.ts'
+import { twoTeams } from './teams.testkit.ts'
+
+interface Sent {
+  id: string
+  deliveries: { id: string }[]
+}
+
+/** A member, bob, whose first session was told a message. */
+async function aReader(first: Partial<Session>, told: Partial<Delivery>, letter: object = {}) {
+  const t = await twoTeams()
+  const { ask, owner, one, fleet, change, save } = t
+  const bob = await ask<{ id: string; mission_id: string }>(owner, 'get_member', { team_id: one.id, member: 'bob' })
+  const session_id = `s-${one.id}-bob`
+  await change('members', bob.id, { session_id })
+  await change('sessions', session_id, { agent: 'claude', ...first })
+  const sent = await ask<Sent>(owner, 'send_mail', {
+    ...{ team_id: one.id, to: 'bob', body: 'Paint the pier.', wake: true },
+    ...letter,
+  })
+  const handed = { session_id, via: 'prompt' as const, times_handed: 1, handed_at: NOW }
+  await change('deliveries', sent.deliveries[0]!.id, { ...handed, ...told })
+  const next = (more: Partial<Session> = {}): Session =>
+    aSession({
+      ...{ id: 's-next', mission_id: bob.mission_id, project_id: 'p1', member_id: bob.id, agent: 'claude' },
+      ...{ status: 'starting', worktree: null, worktree_kept: false, ...more },
+    })
+  return {
+    ...{ ...t, bob, sent, session_id },
+    delivery: async () => (await fleet.store.get('deliveries', sent.deliveries[0]!.id))!.value,
+    /** What the next session is told. It starts before the teams reactor has seen the end of the first. */
+    told: async (more?: Partial<Session>) => {
+      const session = next(more)
+      await save('sessions', session)
+      await change('members', bob.id, { session_id: session.id })
+      return (await handToPrompt(fleet, session)).words
+    },
+  }
+}
+
+const HEARD = { state: 'heard', heard_by: 'turn', heard_at: NOW } as const
+
+test('what a session heard that crashed is told to the next one, however soon that starts', async () => {
+  const crashed = { status: 'ended', outcome: 'lost', conversation: null } as const
+  const { told, delivery, sent } = await aReader(crashed, { ...HEARD, closed_at: NOW })
+  expect(await told()).toContain(`Message ${sent.id} from operator`)
+  expect(await delivery()).toMatchObject({ state: 'handed', session_id: 's-next', times_handed: 2 })
+})
+
+test('a conversation that begins anew is told again what is not answered, and nothing else', async () => {
+  const full = { status: 'ended', outcome: 'handed_over', conversation: 'c1' } as const
+  const owes = await aReader(full, HEARD, { needs: 'reply' })
+  expect(await owes.told({ reason: 'hand_over' })).toContain(`Message ${owes.sent.id} from operator`)
+  expect(await owes.delivery()).toMatchObject({ state: 'handed', session_id: 's-next' })
+
+  const done = await aReader(full, { ...HEARD, closed_at: NOW })
+  expect(await done.told({ reason: 'hand_over' })).toBe('')
+
+  // One that goes on remembers it, and a script decides itself what it answers later.
+  for (const more of [{ resumes: 'c1' }, { agent: 'shell' }]) {
+    const remembers = await aReader(full, HEARD, { needs: 'reply' })
+    expect(await remembers.told(more)).toBe('')
+    expect(await remembers.delivery()).toMatchObject({ state: 'heard', session_id: null })
+  }
+})
