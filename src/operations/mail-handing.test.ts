@@ -2,7 +2,10 @@ import { expect, test } from 'vitest'
 import type { Session } from '../domain/records/session.ts'
 import type { Delivery } from '../domain/records/team.ts'
 import { aSession, NOW } from '../domain/samples.testkit.ts'
+import { aDesk } from '../fleet/reactor.testkit.ts'
+import { refTo } from '../fleet/reactor.ts'
 import { handToPrompt } from '../fleet/teams/handing.ts'
+import { Teams } from '../fleet/teams/reactor.ts'
 import { twoTeams } from './teams.testkit.ts'
 
 interface Sent {
@@ -31,6 +34,7 @@ async function aReader(first: Partial<Session>, told: Partial<Delivery>, letter:
     })
   return {
     ...{ ...t, bob, sent, session_id },
+    teams: new Teams(fleet, aDesk()),
     delivery: async () => (await fleet.store.get('deliveries', sent.deliveries[0]!.id))!.value,
     /** What the next session is told. It starts before the teams reactor has seen the end of the first. */
     told: async (more?: Partial<Session>) => {
@@ -66,4 +70,25 @@ test('a conversation that begins anew is told again what is not answered, and no
     expect(await remembers.told(more)).toBe('')
     expect(await remembers.delivery()).toMatchObject({ state: 'heard', session_id: null })
   }
+})
+
+test('mail that was handed over five times, and released, can be told in the middle of a turn again', async () => {
+  const { ask, owner, change, fleet, teams, bob, sent, delivery, session_id } = await aReader(
+    { status: 'running' },
+    { ...{ state: 'queued', session_id: null, via: null, times_handed: 0, handed_at: null } },
+    { needs: 'ack' },
+  )
+  for (let round = 1; round <= 5; round++) {
+    await teams.look(refTo('members', bob.id))
+    expect(await delivery()).toMatchObject({ state: 'handed', via: 'message', times_handed: round })
+    await change('sessions', session_id, { status: 'ended', outcome: 'lost' })
+    await teams.look(refTo('members', bob.id))
+    await change('sessions', session_id, { status: 'running' })
+  }
+  expect(await delivery()).toMatchObject({ state: 'queued', held: expect.stringMatching(/handed over 5 times/) })
+  await ask(owner, 'release_mail', { mail_id: sent.id })
+  await teams.look(refTo('members', bob.id))
+  const told = await delivery()
+  expect(told).toMatchObject({ state: 'handed', via: 'message', held: null })
+  expect((await fleet.store.get('messages', `${told.id}.6`))?.value).toMatchObject({ status: 'waiting' })
 })

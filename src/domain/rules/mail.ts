@@ -160,6 +160,7 @@ export const heard = (delivery: Delivery, by: NonNullable<Delivery['heard_by']>,
   ...(delivery.needs === 'none' && { closed_at: now, due_at: null }),
 })
 
+/** So often it is handed over before it waits for a person, and so often again after each release. */
 const MOST_HANDED = 5
 
 /** The session it was handed to has ended. It goes back into the queue if its recipient may not know of it. */
@@ -173,6 +174,6 @@ export function afterSession(
   if (delivery.state === 'heard' && (completed || remembered)) return { ...delivery, session_id: null }
   if (delivery.state !== 'handed' && delivery.state !== 'heard') return { ...delivery, session_id: null }
   const again: Delivery = { ...delivery, state: 'queued', session_id: null, via: null, heard_by: null, closed_at: null }
-  if (delivery.times_handed < MOST_HANDED) return again
+  if (delivery.times_handed % MOST_HANDED !== 0) return again
   return { ...again, held: `It was handed over ${delivery.times_handed} times, and each session ended early.` }
 }

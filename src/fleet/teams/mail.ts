@@ -277,7 +277,7 @@ export async function releaseMail(fleet: Fleet, mail: Mail, actor: string): Prom
     await retryOnConflict(async () => {
       const { value, version } = await current(fleet, 'deliveries', id)
       if (value.held === null || value.state !== 'queued') return
-      const next = { ...value, held: null, times_handed: 0 }
+      const next = { ...value, held: null }
       await fleet.commit('commit.wish', {
         changes: [put('deliveries', next, version)],
         events: [aboutDelivery(next, 'mail_released', { actor, now: fleet.now() })],
