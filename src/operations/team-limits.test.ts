@@ -70,3 +70,29 @@ test('of one member to another, the seventh message within a minute waits for a 
   await ask(owner, 'release_mail', { mail_id: sent[6]!.id })
   expect(await delivery(sent[6]!.id)).toMatchObject({ state: 'queued', held: null })
 })
+
+test('agents neither read nor answer what the limits hold back, and a person does', async () => {
+  const { ask, owner, one, delivery } = await aTeam()
+  const both = [one.lea, one.bob]
+  let last = await ask<Shown>(one.lea, 'send_mail', { to: 'bob', body: '0' })
+  for (let n = 1; n <= 9; n++) last = await ask<Shown>(both[n % 2]!, 'reply_mail', { mail_id: last.id, body: `${n}` })
+  const why = /Agents have answered each other 9 times/
+  expect(last.deliveries[0]).toMatchObject({ state: 'queued', held: expect.stringMatching(why) })
+  for (const filter of ['unread', 'all']) {
+    const { messages } = await ask<{ messages: Shown[] }>(one.lea, 'read_mail', { filter })
+    expect(messages.map(({ id }) => id)).not.toContain(last.id)
+  }
+  for (const [name, more] of [
+    ['reply_mail', { body: '10' }],
+    ['ack_mail', {}],
+    ['decline_mail', { reason: 'no' }],
+  ] as const)
+    await expect(ask(one.lea, name, { mail_id: last.id, ...more }), name).rejects.toThrow(why)
+  expect(await delivery(last.id)).toMatchObject({ state: 'queued', held: expect.stringMatching(why) })
+
+  await ask(owner, 'release_mail', { mail_id: last.id })
+  const { messages } = await ask<{ messages: Shown[] }>(one.lea, 'read_mail')
+  expect(messages.map(({ id }) => id)).toContain(last.id)
+  const more = await ask<Shown>(one.lea, 'reply_mail', { mail_id: last.id, body: '10' })
+  expect(more.deliveries[0]).toMatchObject({ held: expect.stringMatching(/10 times/) })
+})

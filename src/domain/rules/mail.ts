@@ -113,6 +113,12 @@ export function wakingOf(
 export const wakesSince = ({ wakes }: Pick<Member, 'wakes'>, now: string): string[] =>
   wakes.filter(at => Date.parse(at) > Date.parse(now) - HOUR_MS)
 
+/** What limits hold back exists for people, and for agents once a person has released it. */
+export const isWithheld = (
+  { state, held }: Pick<Delivery, 'state' | 'held'>,
+  { person }: Pick<Member, 'person'>,
+): boolean => person === null && state === 'queued' && held !== null
+
 export type Answer = 'acked' | 'replied' | 'declined'
 
 /** Its recipient acts on it. The first act counts. */

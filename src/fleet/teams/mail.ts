@@ -161,7 +161,13 @@ async function originalOf(
   // Whoever follows up on a message of their own answers nothing.
   if (!delivery && mail.from.member_id !== senderId(sender))
     throw new NotAllowed(`Message ${mail.id} was not addressed to you.`, { try: 'Write a message of your own.' })
+  if (delivery && sender !== 'fleet') requireReleased(delivery.value, sender)
   return { mail, delivery }
+}
+
+function requireReleased(delivery: Delivery, member: Member): void {
+  if (rules.isWithheld(delivery, member))
+    throw new NotAllowed(`Message ${delivery.mail_id} is held back. ${delivery.held}`, { try: 'Write to a person.' })
 }
 
 async function authorOf(fleet: Fleet, team: Team, mail: Mail | undefined): Promise<string> {
@@ -204,6 +210,7 @@ export async function deliveryTo(fleet: Fleet, mailRef: string, member: Member):
   const { value: mail } = await lookUp(fleet, 'mail', mailRef)
   const found = await fleet.store.get('deliveries', derivedId('delivery', mail.id, member.id))
   if (!found) throw new NotFound('message to you', mailRef, { try: 'fleet mail list' })
+  requireReleased(found.value, member)
   return found
 }
 
@@ -314,6 +321,7 @@ export async function fetchMail(
   const page = await fleet.store.find('deliveries', query)
   const items: { mail: Mail; delivery: Delivery }[] = []
   for (const { value } of page.items) {
+    if (rules.isWithheld(value, member)) continue
     const mail = (await fleet.store.get('mail', value.mail_id))?.value
     if (mail && (!thread || mail.thread === thread) && (!only || only.has(mail.id)))
       items.push({ mail, delivery: mark ? await heardByTool(fleet, value, session) : value })
