@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import { Usage } from '../domain/records/session.ts'
-import { aSession } from '../domain/samples.testkit.ts'
+import { aSession, NOW } from '../domain/samples.testkit.ts'
+import { aDesk } from '../fleet/reactor.testkit.ts'
+import { refTo } from '../fleet/reactor.ts'
 import { put } from '../fleet/records.ts'
+import { Teams } from '../fleet/teams/reactor.ts'
 import type { Caller } from './operation.ts'
 import { aMember, twoTeams } from './teams.testkit.ts'
 
@@ -125,4 +128,29 @@ test('a member at work on a task is at work, with its task and what it has cost 
   expect(await running({ team_id: t.one.id })).toEqual(expect.arrayContaining(['s-task', `s-${t.one.id}-lea`]))
   expect(await running({ team_id: t.one.id })).not.toContain(`s-${t.two.id}-lea`)
   expect(await running({})).toContain(`s-${t.two.id}-lea`)
+})
+
+test('mail bounces although a task of the dismissed member is in the hands of a person, who gives it back later', async () => {
+  const t = await twoTeams()
+  const { ask, owner, one, fleet, change } = t
+  const { id } = await ask<Member>(owner, 'get_member', { team_id: one.id, member: 'bob' })
+  const sent = await ask<{ id: string }>(owner, 'send_mail', { team_id: one.id, to: 'bob', body: 'x', needs: 'reply' })
+  const task = await aTask(t, 'Paint the pier', { agent: 'bob' })
+  const terminal = { pid: 1, started: '1', boot: 'b', host: null }
+  const was = { status: 'queued' as const, result: null, ended_at: null }
+  const held = { gone: false, next: null, message: null, page: false, session_id: 'held' }
+  const taken_over = { by: 'person', since: NOW, terminal, was, ...held }
+  await change('missions', task.id, { status: 'running', session_id: 'held', taken_over })
+  await ask(owner, 'dismiss_member', { team_id: one.id, member: 'bob' })
+  const teams = new Teams(fleet, aDesk())
+  await teams.look(refTo('members', id))
+  expect(await ask(owner, 'get_mail', { mail_id: sent.id })).toMatchObject({ deliveries: [{ state: 'bounced' }] })
+  expect(await ask(owner, 'get_team_task', { task_id: task.id })).toMatchObject({ assignee: { handle: 'bob' } })
+
+  await change('missions', task.id, { status: 'review', session_id: null, taken_over: null })
+  const back = { kind: 'handed_back' as const, time: NOW, actor: 'person', project_id: 'p1', mission_id: task.id }
+  const [ref] = await teams.affectedBy({ ...back, sequence: 1, session_id: null, cause: null, data: {} } as never)
+  expect(ref).toBe(refTo('members', id))
+  await teams.look(ref!)
+  expect(await ask(owner, 'get_team_task', { task_id: task.id })).toMatchObject({ assignee: null })
 })

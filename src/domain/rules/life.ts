@@ -196,7 +196,9 @@ const CANCELLED = 'cancelled'
 
 export function requestCancel(mission: Mission, by: By, reason?: string): Step {
   requireNotTaken(mission)
-  if (mission.cancel_requested)
+  // A task whose session is being stopped so that another member goes on can still be cancelled.
+  const task = mission.task && { ...mission.task, handing: null }
+  if (mission.cancel_requested && !mission.task?.handing)
     throw new NotAllowed(`Mission ${mission.id} is already being cancelled.`, {
       facts: { id: mission.id, is: mission.status },
     })
@@ -206,7 +208,7 @@ export function requestCancel(mission: Mission, by: By, reason?: string): Step {
     : null
   // Only the daemon ends processes and landings. Everyone else leaves a wish.
   if (mission.asking || mission.status === 'running' || mission.status === 'landing')
-    return step(mission, { cancel_requested: true, ...(why && { status_reason: why }) }, by, 'cancel_requested')
+    return step(mission, { task, cancel_requested: true, ...(why && { status_reason: why }) }, by, 'cancel_requested')
   return cancelled(mission, by, why)
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Assignee, Mission } from '../records/mission.ts'
 import { aMission } from '../samples.testkit.ts'
 import { ended } from './ending.ts'
+import { requestCancel } from './life.ts'
 import * as rules from './team-task.ts'
 
 const now = '2026-01-01T00:00:00.000Z'
@@ -21,6 +22,21 @@ const end = (more: object) => ({
   ...{ outcome: 'completed', reason: 'It ended.', changed: true, report: null, landing: 'review', maxRetries: 1 },
   ...{ concern: null, unheard: null, question: null, unusable: null, added: true, isolated: true },
   ...more,
+})
+
+test('a task that is being cancelled goes to nobody, and one that goes to somebody can be cancelled', () => {
+  const running = task({ status: 'running', session_id: 's1' }, ada)
+  const cancelling = requestCancel(running, by).mission as rules.Task
+  for (const to of [bob, null]) expect(() => rules.assign(cancelling, to, by)).toThrow(/is being cancelled/)
+  expect(rules.isReturned(cancelling)).toBe(false)
+  expect(rules.isReturned(running)).toBe(true)
+
+  const handed = rules.assign(running, null, by)!.mission
+  const { mission, events } = requestCancel(handed, by)
+  expect(events.map(({ kind }) => kind)).toEqual(['cancel_requested'])
+  expect(() => requestCancel(mission, by)).toThrow(/already being cancelled/)
+  for (const outcome of ['cancelled', 'completed'])
+    expect(ended(mission, end({ outcome }) as never, by).mission.status).toBe('cancelled')
 })
 
 test('a task that nobody has takes no slot, and neither does one that a person has', () => {

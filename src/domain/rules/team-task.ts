@@ -49,6 +49,13 @@ function requireOpen(mission: Task): void {
     throw new NotAllowed(`Task ${mission.id} is ${mission.status}.`, { try: `fleet mission show ${mission.id}` })
 }
 
+/** Somebody wants it to end. A session that is stopped so that another member goes on is no cancellation. */
+const isBeingCancelled = ({ cancel_requested, task }: Task): boolean => cancel_requested && task.handing === null
+
+/** Whoever was dismissed gives it back now. What a person has, or cancels, is looked at again after that. */
+export const isReturned = (mission: Task): boolean =>
+  isOpenTask(mission) && mission.taken_over === null && !isBeingCancelled(mission)
+
 const hasSession = ({ status, asking }: Mission): boolean => status === 'running' || asking
 
 /** The dependencies that are not done yet. */
@@ -73,6 +80,7 @@ export function assign(mission: Task, to: Assignee | null, by: By, settings: Par
   requireOpen(mission)
   requireNotTaken(mission)
   if (isSame(holderOf(mission), to)) return null
+  if (isBeingCancelled(mission)) throw new NotAllowed(`Task ${mission.id} is being cancelled.`)
   if (hasSession(mission)) {
     const { mission: next, events } = step(
       { ...mission, ...settings },
@@ -83,7 +91,6 @@ export function assign(mission: Task, to: Assignee | null, by: By, settings: Par
     )
     return { mission: next, events: [...events, aboutTask(mission, to, by)] }
   }
-  if (mission.cancel_requested) throw new NotAllowed(`Task ${mission.id} is being cancelled.`)
   const task = { ...mission.task, assignee: to, handing: null }
   return {
     mission: { ...mission, ...settings, task, updated_at: by.now },

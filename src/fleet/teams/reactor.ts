@@ -20,7 +20,9 @@ import { aboutTeam, membersOf, spentBy } from './teams.ts'
 const PAGE = 50
 
 /** Events of missions and sessions after which a member may be told of its mail, or woken. */
-const OF_SESSIONS: readonly Event['kind'][] = ['session_running', 'adopted', 'session_ended', 'parked', 'cancelled']
+const OF_SESSIONS: readonly Event['kind'][] = [
+  ...(['session_running', 'adopted', 'session_ended', 'parked', 'cancelled', 'handed_back'] as const),
+]
 
 /** Brings mail to members: tells those at work, wakes those that are idle, and reminds those that do not answer. */
 export class Teams implements Reactor {

@@ -260,11 +260,14 @@ export async function requireNoOpenTasks(fleet: Fleet, { id, name }: Team): Prom
   })
 }
 
-/** Whoever was dismissed leaves their tasks to the team, each with its candidate. */
+/**
+ * Whoever was dismissed leaves their tasks to the team, each with its candidate. One that a person has taken over is
+ * returned once they hand it back.
+ */
 export async function returnTasks(fleet: Fleet, memberId: string): Promise<void> {
   for await (const { value } of all(fleet, 'missions', 'assigned', [memberId])) {
     const { value: now } = await current(fleet, 'missions', value.id)
-    if (rules.isTask(now) && rules.isOpenTask(now) && rules.holderOf(now)?.member_id === memberId)
+    if (rules.isTask(now) && rules.isReturned(now) && rules.holderOf(now)?.member_id === memberId)
       await assignTask(fleet, { operation: 'team_unassign', actor: 'fleet' }, value.id, null)
   }
 }
