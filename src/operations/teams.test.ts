@@ -41,3 +41,24 @@ test('an agent that belongs to no team gets nothing from any team', async () => 
     )
   }
 })
+
+test('a person who left a team is in it again once they write, and the last one stays', async () => {
+  const { ask, owner, one } = await twoTeams()
+  const ada = { kind: 'person', id: 'ada', name: 'Ada', limit: null } as const
+  const caller = { ...ada, grants: [{ role: 'team-lead' as const, project_id: 'p1' }] }
+  const dismiss = (member: string) => ask(owner, 'dismiss_member', { team_id: one.id, member })
+  const write = () => ask<{ id: string; deliveries: { to: string }[] }>(caller, 'send_mail', { to: 'bob', body: 'x' })
+  await expect(dismiss('operator')).rejects.toThrow('operator is the only person in the team alpha')
+  await write()
+  await dismiss('Ada')
+  const { id } = await write()
+  expect(await ask(one.bob, 'reply_mail', { mail_id: id, body: 'y' })).toMatchObject({ deliveries: [{ to: 'Ada' }] })
+  expect(await ask(caller, 'read_mail', { team_id: one.id })).toMatchObject({ messages: [{ body: 'y' }] })
+  const handles = async () =>
+    (await ask<{ members: { handle: string }[] }>(owner, 'get_team', { team_id: one.id })).members.map(
+      ({ handle }) => handle,
+    )
+  expect((await handles()).filter(handle => handle === 'Ada')).toHaveLength(1)
+  await dismiss('operator')
+  await expect(dismiss('Ada')).rejects.toThrow('only person')
+})

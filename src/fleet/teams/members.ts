@@ -96,7 +96,12 @@ export async function readyToAdd(
 }
 
 /** The changes that add a member to the roster of its team, unless its name is taken or there is no room. */
-async function joining(fleet: Fleet, member: Member, when: life.By): Promise<Batch> {
+async function joining(
+  fleet: Fleet,
+  member: Member,
+  when: life.By,
+  expects: Stored<Member>['version'] | 'absent' = 'absent',
+): Promise<Batch> {
   const { value: team, version } = await current(fleet, 'teams', member.team_id)
   requireTeam(team)
   const isAgent = member.person === null
@@ -115,14 +120,14 @@ async function joining(fleet: Fleet, member: Member, when: life.By): Promise<Bat
   const roster = [...team.roster, { handle, member_id, is_agent: isAgent, swarm_id }]
   return {
     ...(swarm && { checks: [{ collection: 'swarms', id: swarm.value.id, expects: swarm.version }] }),
-    changes: [put('teams', { ...team, roster, updated_at: when.now }, version), put('members', member, 'absent')],
+    changes: [put('teams', { ...team, roster, updated_at: when.now }, version), put('members', member, expects)],
     events: [aboutTeam(team, 'member_added', when, { member: member.id, handle: member.handle, role: member.role })],
   }
 }
 
 /**
- * The person who asks, as a member of the team. Whoever writes for the first time is added, so that they can be
- * answered.
+ * The person who asks, as a member of the team. Whoever writes for the first time, or again after they left, is added,
+ * so that they can be answered.
  */
 export async function personIn(
   fleet: Fleet,
@@ -133,15 +138,16 @@ export async function personIn(
   if (known) return known
   const id = personId(team.id, person.actor)
   await retryOnConflict(async () => {
-    if (await fleet.store.get('members', id)) return
+    const before = await fleet.store.get('members', id)
+    if (before && before.value.dismissed_at === null) return
     const { value: now } = await current(fleet, 'teams', team.id)
     const when = { actor: person.actor, now: fleet.now() }
-    const handle = freeHandle(person.name, now)
+    const handle = freeHandle(before?.value.handle ?? person.name, now)
     const member = Member.parse({
-      ...{ id, team_id: team.id, project_id: team.project_id, handle, role: person.role },
-      ...{ person: person.actor, created_at: when.now, updated_at: when.now },
+      ...{ id, team_id: team.id, project_id: team.project_id, role: person.role, created_at: when.now },
+      ...{ ...before?.value, person: person.actor, handle, dismissed_at: null, updated_at: when.now },
     })
-    await fleet.commit('commit.wish', await joining(fleet, member, when))
+    await fleet.commit('commit.wish', await joining(fleet, member, when, before?.version))
   })
   return (await current(fleet, 'members', id)).value
 }
@@ -209,6 +215,7 @@ export async function dismissMember(fleet: Fleet, ask: Ask, id: string, reason?:
     const { value: member, version } = await current(fleet, 'members', id)
     if (member.dismissed_at) return { subject: id, changes: [] }
     const team = await current(fleet, 'teams', member.team_id)
+    requireAnother(team.value, member)
     const when = by(fleet, ask)
     const roster = team.value.roster.filter(({ member_id }) => member_id !== id)
     const mission = member.mission_id ? await fleet.store.get('missions', member.mission_id) : undefined
@@ -227,6 +234,14 @@ export async function dismissMember(fleet: Fleet, ask: Ask, id: string, reason?:
     }
   })
   return current(fleet, 'members', id)
+}
+
+/** Without a person, nobody would hear of what the agents cannot settle. */
+function requireAnother({ name, roster }: Team, { id, handle, person }: Member): void {
+  if (person === null || roster.some(({ is_agent, member_id }) => !is_agent && member_id !== id)) return
+  throw new NotAllowed(`${handle} is the only person in the team ${name}, and stays in it.`, {
+    try: `fleet team delete ${name}`,
+  })
 }
 
 const isOver = ({ status, cancel_requested }: Mission): boolean =>
