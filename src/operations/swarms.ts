@@ -100,7 +100,7 @@ export const swarms = [
       const to = viewOf(swarm, team).members.filter(handle => handle !== sender.handle)
       if (!to.length) throw new NotAllowed(`Nobody but you is in the swarm ${swarm.name}.`)
       const letter = { subject: '', needs: 'none', deadline: null, reply_to: null } as const
-      const wanted = { ...letter, to, body: message, wake, priority, key: context.key }
+      const wanted = { ...letter, to, body: message, wake, priority, key: context.key, isSwarm: true }
       const sent = await sendMail(context.fleet, team.id, sender, wanted, actorOf(context))
       return sentView(context.fleet, sent)
     },

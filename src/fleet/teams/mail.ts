@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { NotAllowed, NotFound } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { Delivery, Mail, type Member, type Team } from '../../domain/records/team.ts'
@@ -19,6 +20,8 @@ export interface Letter extends Pick<Mail, 'subject' | 'priority' | 'needs' | 'd
   wake: boolean
   /** Sent twice with the same key, it is one message. */
   key?: string
+  /** They are whoever is in a swarm now. The second time these may be others. */
+  isSwarm?: boolean
 }
 
 /** Who sends. The fleet itself sends reminders. */
@@ -45,15 +48,22 @@ export async function sendMail(
   const persist = letter.key ? retryUntilKnown : retryOnConflict
   return persist(async () => {
     const before = letter.key ? await fleet.store.get('mail', id) : undefined
-    if (before) return asSent(fleet, before.value, letter)
+    if (before) return asSent(fleet, before.value, { ...letter, body })
     const { batch, sent } = await mailing(fleet, teamId, sender, { ...letter, body, id }, { actor, now: fleet.now() })
     await fleet.commit('commit.wish', batch)
     return sent
   })
 }
 
-async function asSent(fleet: Fleet, mail: Mail, { body, subject }: Letter): Promise<Sent> {
-  if ((await fleet.blobs.read(mail.body)) !== body || mail.subject !== subject)
+type Words = Pick<Mail, 'to' | 'body' | 'reply_to' | 'subject'>
+
+/** A reply without a subject or recipient has that of the message it answers. */
+const wordsOf = ({ to, body, reply_to, subject }: Words): Words =>
+  reply_to ? { to: [], body, reply_to, subject: '' } : { to, body, reply_to, subject }
+
+async function asSent(fleet: Fleet, mail: Mail, letter: Omit<Letter, 'body'> & { body: StoredText }): Promise<Sent> {
+  const wanted = { ...letter, to: letter.isSwarm ? mail.to : [...letter.to] }
+  if (!isDeepStrictEqual(wordsOf(mail), wordsOf(wanted)))
     throw new NotAllowed('This key was used for another message.', { try: 'Use another key.' })
   return { mail, deliveries: await deliveriesOf(fleet, mail.id) }
 }
