@@ -68,3 +68,20 @@ test('one worktree is one, a status is said once, and what was read is not missi
     'You have read everything on the blackboard.\n',
   )
 })
+
+test('an event is a line of 80 columns: when, what, which mission, who and why', async () => {
+  const event = {
+    id: 'e1',
+    time: '2026-03-01T06:00:00.123Z',
+    kind: 'conflict',
+    mission_id: 'abcdefgh1234',
+    session_id: 'klmnopqr5678',
+    actor: 'fleet',
+    cause: 'Its work is in conflict with the base branch: ship.txt, hull.txt and mast.txt.',
+  }
+  const answers = { list_events: { events: [event], cursor: '1', start: '1', more: false } }
+  expect((await fleet(['events'], { answers, terminal: true, env: { NO_COLOR: '1' } })).out).toBe(
+    '2026-03-01 06:00:00Z  conflict           abcdef  Its work is in conflict with t…\n',
+  )
+  expect((await fleet(['events'], { answers })).out).toContain('hull.txt and mast.txt.  session klmnop\n')
+})

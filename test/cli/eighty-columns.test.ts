@@ -36,6 +36,7 @@ const LISTS = [
   `mcp-server list --project ${NAME}`,
   `loop history --project ${NAME}`,
   'search parser',
+  'events',
   'call',
   'clean --dry-run',
 ]

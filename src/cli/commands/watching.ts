@@ -5,7 +5,7 @@ import type { Event } from '../../domain/records/event.ts'
 import type { TranscriptEnd, TranscriptEvent } from '../../domain/records/transcript.ts'
 import type { ReviewView } from '../../operations/reviews.ts'
 import type { SessionView } from '../../operations/views.ts'
-import { safe, safeLine } from '../../platform/safe-text.ts'
+import { cut, safe, safeLine, widthOf } from '../../platform/safe-text.ts'
 import { type Cli, countFrom, does } from '../command.ts'
 import { EXIT } from '../exit.ts'
 import { includedInWords } from '../landing.ts'
@@ -242,21 +242,20 @@ async function printEvents(cli: Cli, [count]: string[], options: Record<string, 
   else if (answer.more) terminal.note(`There are more: add --before ${answer.start}`)
 }
 
+/** As wide as most kinds, so that what follows is in columns. */
+const KIND_WIDTH = 17
+
 function eventLine({ terminal }: Cli, event: Event, called: (actor: string) => string): string {
-  const about = [
-    event.mission_id && shortId(event.mission_id),
+  const time = `${event.time.slice(0, 19).replace('T', ' ')}Z`
+  const kind = event.kind.padEnd(KIND_WIDTH)
+  const id = shortId(event.mission_id ?? '').padEnd(6)
+  const more = [
+    event.actor !== 'fleet' && `by ${called(event.actor)}`,
+    event.cause && safeLine(event.cause),
     event.session_id && `session ${shortId(event.session_id)}`,
   ]
     .filter(Boolean)
-    .join(' ')
-  const who = event.actor === 'fleet' ? '' : `by ${called(event.actor)}`
-  return [
-    terminal.paint('dim', event.time),
-    terminal.paint('bold', event.kind),
-    about,
-    who,
-    event.cause ? safeLine(event.cause) : '',
-  ]
-    .filter(Boolean)
     .join('  ')
+  const shown = cut(more, terminal.width - widthOf(`${time}  ${kind}  ${id}  `))
+  return `${terminal.paint('dim', time)}  ${terminal.paint('bold', kind)}  ${id}  ${shown}`.trimEnd()
 }
