@@ -17,10 +17,10 @@ export function usageError(text: string, program: Command, args: readonly string
   const [first = '', ...more] = text.trim().split('\n')
   const problem = first.replace(/^error: /, '')
   const sentence = `${problem.charAt(0).toUpperCase()}${problem.slice(1)}`
-  const meant = /\(Did you mean (?:one of )?(.+)\?\)/.exec(more.join(' '))?.[1]
+  const meant = /\(Did you mean (?:one of )?(.+)\?\)/.exec(more.join(' '))?.[1]?.split(', ') ?? []
   const path = ['fleet', ...pathOf(program, args)]
   return new UsageError(/[.?!)]$/.test(sentence) ? sentence : `${sentence}.`, {
-    try: [meant && [...path, meant].join(' '), [...path, '--help'].join(' ')].filter(Boolean).join(', or '),
+    try: [...meant, '--help'].map(word => [...path, word].join(' ')).join(', or '),
   })
 }
 

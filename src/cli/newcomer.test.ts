@@ -61,12 +61,27 @@ test('one worktree is one, a status is said once, and what was read is not missi
   }
   const landed = await fleet(['land', 'abc', '--commit', 'c0ffee'], { answers: { land_mission: landing } })
   expect(landed.out).toBe('Mission abcdef "Build": landing\n')
+  const waits = { ...landing, created_at: new Date().toISOString(), waits_for: [{ kind: 'landing', text: 'landing' }] }
+  const list = await fleet(['list'], { answers: { list_missions: { missions: [waits], cursor: null } } })
+  expect(list.out.match(/landing/g)).toHaveLength(1)
 
   const answers = { blackboard_read: { posts: [] } }
   expect((await fleet(['blackboard', 'read'], { answers })).err).toBe('There is nothing on the blackboard.\n')
   expect((await fleet(['blackboard', 'read', '--unread'], { answers })).err).toBe(
     'You have read everything on the blackboard.\n',
   )
+})
+
+test('a word that could be several commands names each as it is typed', async () => {
+  expect((await fleet(['lst'])).err).toBe(
+    "fleet: Unknown command 'lst'.\n  Try: fleet list, or fleet ls, or fleet --help\n",
+  )
+})
+
+test('the help of a group lists help among its commands', async () => {
+  const { out } = await fleet(['schedule', '--help'])
+  expect(out.match(/^[A-Z][a-z ]+:$/gm)).toEqual(['Options:', 'Commands:', 'Examples:'])
+  expect(out).toMatch(/^ {2}help \[command\]/m)
 })
 
 test('an event is a line of 80 columns: when, what, which mission, who and why', async () => {
@@ -84,4 +99,13 @@ test('an event is a line of 80 columns: when, what, which mission, who and why',
     '2026-03-01 06:00:00Z  conflict           abcdef  Its work is in conflict with t…\n',
   )
   expect((await fleet(['events'], { answers })).out).toContain('hull.txt and mast.txt.  session klmnop\n')
+})
+
+test('every list is called list, also that of loops', async () => {
+  const project = { id: 'p', name: 'Harbour', path: '/harbour' }
+  const answers = { get_project: project, list_loops: { loops: [] } }
+  for (const verb of ['history', 'list', 'ls'])
+    expect((await fleet(['loop', verb, '--project', 'p'], { answers })).out).toBe(
+      'There are no loops yet. Start one: fleet loop start "<goal>"\n',
+    )
 })

@@ -141,7 +141,7 @@ export function makeProgram(only?: string): Command {
     )
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
-    .addHelpCommand(helpCommand())
+    .addHelpCommand(helpCommand().helpGroup(GROUPS.operate))
     .option('--json', 'print JSON')
     .option('--home <folder>', 'the home of the fleet (default: $FLEET_HOME or ~/.flotilla)')
     .option('--url <address>', 'ask the server at this address (default: $FLEET_URL, or the fleet of fleet login)')
@@ -151,12 +151,14 @@ export function makeProgram(only?: string): Command {
     add(program)
   }
   // Made only where help is printed: other commands need none of it.
-  for (const command of everyCommand(program)) command.addHelpText('after', () => examplesOf(command))
+  for (const command of everyCommand(program)) {
+    command.addHelpText('after', () => examplesOf(command))
+    if (command !== program && command.commands.length) command.addHelpCommand(helpCommand())
+  }
   return program.addHelpText('after', () => `\n${HELP_END}\n\n${EXIT_HELP}`)
 }
 
-const helpCommand = (): Command =>
-  new Command('help').argument('[command]').description('print help for a command').helpGroup(GROUPS.operate)
+const helpCommand = (): Command => new Command('help').argument('[command]').description('print help for a command')
 
 /** Runs one command line and answers with its exit code. */
 export async function run(given: readonly string[], invocation: Invocation): Promise<number> {

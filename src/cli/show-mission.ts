@@ -58,9 +58,7 @@ async function projectNames(cli: Cli, missions: MissionView[]): Promise<Map<stri
 export async function tellMission({ terminal }: Cli, mission: MissionView, verb?: string): Promise<void> {
   if (terminal.json) return terminal.data(mission)
   const state = mission.cancelling ? 'being cancelled' : mission.undoing ? 'being undone' : standing(mission)
-  const reason = because(mission)
-  // Some reasons only say the status again.
-  const why = reason === state ? '' : reason
+  const why = because(mission)
   terminal.print(
     `${verb ? `${verb} mission` : 'Mission'} ${named(mission)}: ${inStatusColour(terminal, mission.status, state)}${why ? terminal.foreign(` (${why})`) : ''}`,
   )

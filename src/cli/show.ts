@@ -26,9 +26,11 @@ export const inStatusColour = (terminal: Terminal, status: string, text = status
 export const standing = (mission: Pick<MissionView, 'status' | 'result'>): string =>
   mission.status === 'done' && mission.result ? mission.result.replace('_', ' ') : mission.status.replace('_', ' ')
 
-/** What it waits for, or why it has its status. */
-export const because = (mission: Pick<MissionView, 'waits_for' | 'status_reason'>): string =>
-  mission.waits_for.map(reason => reason.text).join('; ') || mission.status_reason?.text || ''
+/** What it waits for, or why it has its status. Some reasons only say the status again: those are left out. */
+export function because(mission: Pick<MissionView, 'waits_for' | 'status_reason' | 'status' | 'result'>): string {
+  const reason = mission.waits_for.map(each => each.text).join('; ') || mission.status_reason?.text || ''
+  return reason === standing(mission) ? '' : reason
+}
 
 export const named = (mission: { id: string; title: string }): string =>
   `${shortId(mission.id)} ${inQuotes(safeLine(mission.title))}`

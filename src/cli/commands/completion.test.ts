@@ -54,3 +54,13 @@ test.each(['bash', 'zsh', 'fish'] as const)('%s knows every command', shell => {
   for (const command of makeProgram().commands.filter(each => each.name() !== 'complete'))
     expect(script).toContain(command.name())
 })
+
+test('an agent with two engines is offered once', async () => {
+  const agents = [
+    { name: 'claude', title: 'Claude Code' },
+    { name: 'claude', title: 'Claude Code through its SDK' },
+    { name: 'codex', title: 'Codex' },
+  ]
+  const { out } = await fleet(['complete', 'agents'], { answers: { list_agents: { agents } } })
+  expect(out).toBe('claude\tClaude Code\ncodex\tCodex\n')
+})

@@ -43,8 +43,10 @@ export function addComplete(program: Command): void {
     .description('print what can be completed')
     .addArgument(new Argument('<kind>', 'what of').choices(KINDS))
   does(complete, async (cli, [kind]) => {
+    // An agent with two engines is listed twice. The first of a name counts.
+    const values = new Map((await VALUES[kind as Kind](cli)).toReversed())
     // Shells expand the words that they are given, so that only plain ones may get there.
-    for (const [value, what] of await VALUES[kind as Kind](cli))
+    for (const [value, what] of [...values].toReversed())
       if (/^[\w.-]+$/.test(value)) cli.terminal.print(what ? `${value}\t${safeLine(what)}` : value)
   })
 }

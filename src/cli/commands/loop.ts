@@ -50,7 +50,9 @@ export function addLoop(program: Command): void {
     does(onProject(loop.command(verb).description(summary)), async (cli, _, options) =>
       showLoop(cli, await ask(cli, operation, options)),
     )
-  const history = onProject(loop.command('history').description('list the loops of a project, newest first'))
+  const history = onProject(
+    loop.command('history').alias('list').alias('ls').description('list the loops of a project, newest first'),
+  )
   does(history, async (cli, _, options) => {
     const answer = await ask<{ loops: LoopView[] }>(cli, 'list_loops', options)
     if (cli.terminal.json) return void cli.terminal.data(answer)

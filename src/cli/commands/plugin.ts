@@ -3,7 +3,7 @@ import { type Cli, does } from '../command.ts'
 
 interface PluginView {
   name: string
-  origin: string
+  origin: 'shipped' | 'home' | 'configured'
   enabled: boolean
   running: boolean
   reason: string | null
@@ -49,9 +49,11 @@ async function show(cli: Cli, answer: { plugins: PluginView[] }): Promise<undefi
   for (const each of answer.plugins) describe(cli, each)
 }
 
+const ORIGINS = { shipped: 'built in', home: 'in your plugins folder', configured: 'named in the settings' }
+
 function describe({ terminal }: Cli, each: PluginView): void {
   const state = each.running ? 'running' : each.enabled ? 'on, starts with the server' : 'off'
-  terminal.print(`${terminal.paint('bold', each.name)}  ${each.origin}, ${state}`)
+  terminal.print(`${terminal.paint('bold', each.name)}  ${ORIGINS[each.origin]}, ${state}`)
   if (each.description) terminal.note(`  ${terminal.foreign(each.description)}`)
   if (each.reason) terminal.note(`  ${terminal.foreign(`switched off: ${each.reason}`)}`)
   const offers = [...each.hooks, ...each.tools.map(tool => `${each.name}.${tool.name}`)]
