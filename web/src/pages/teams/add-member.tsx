@@ -37,6 +37,11 @@ export function AddMember({ team, swarm }: AddMemberProps) {
 
 export const ROLE_OPTIONS = Object.entries(ROLES).map(([value, label]) => ({ value, label }))
 
+const PLACEMENTS = [
+  { value: 'headless', label: 'In the background' },
+  { value: 'tmux', label: 'In a terminal (tmux)' },
+]
+
 function AddMemberDialog({ team, swarm: given, close }: AddMemberProps & { close(): void }) {
   const [handle, setHandle] = useState('')
   const [role, setRole] = useState<string | null>('worker')
@@ -44,11 +49,15 @@ function AddMemberDialog({ team, swarm: given, close }: AddMemberProps & { close
   const [model, setModel] = useState('')
   const [charter, setCharter] = useState('')
   const [budget, setBudget] = useState<number | null>(null)
+  const [placement, setPlacement] = useState<string | null>('headless')
   const [swarm, setSwarm] = useState<string | null>(given ?? null)
   const swarms = (useSwarms(team).data?.swarms ?? []).filter(({ ended_at }) => !ended_at)
   const models = useAsk('list_models', {}).data?.models ?? []
   const names = models.filter(each => each.agent === agent).flatMap(each => [each.alias ?? [], each.name].flat())
   const isScript = useRunsScripts()(agent)
+  const inTerminal = placement === 'tmux'
+  // A script costs nothing, and nobody measures what a client in a terminal does.
+  const isMeasured = !isScript && !inTerminal
   const { run, busy } = useCommand('add_member', { done: close })
   const add = () =>
     run({
@@ -57,13 +66,19 @@ function AddMemberDialog({ team, swarm: given, close }: AddMemberProps & { close
       role: role as Member['role'],
       agent,
       charter,
+      placement: placement as 'headless' | 'tmux',
       ...(swarm && { swarm_id: swarm }),
-      ...(!isScript && { model: model.trim() || null, max_budget_usd: budget }),
+      ...(!isScript && { model: model.trim() || null }),
+      ...(isMeasured && { max_budget_usd: budget }),
     })
   return (
     <FormDialog
       title="Add a member"
-      about="It starts when mail comes, in a worktree and a conversation that it keeps."
+      about={
+        inTerminal
+          ? 'Its own client starts at once in a window of tmux, in a worktree that it keeps. Mail is typed there.'
+          : 'It starts when mail comes, in a worktree and a conversation that it keeps.'
+      }
       act="Add"
       busy={busy}
       ready={!!handle.trim() && (!isScript || !!charter.trim())}
@@ -89,15 +104,18 @@ function AddMemberDialog({ team, swarm: given, close }: AddMemberProps & { close
         />
       )}
       <AgentChooser value={agent} set={setAgent} none="Project default" />
+      <ChoiceInput label="Runs" value={placement} set={setPlacement} options={PLACEMENTS} />
       {!isScript && (
         <TextInput label="Model" value={model} set={setModel} suggestions={[...new Set(names)]} placeholder="Default" />
       )}
       <LongTextInput
         label={isScript ? 'Script' : 'Charter'}
         hint={
-          isScript
-            ? 'Each wake runs it. Its mail is in the file $FLEET_MAIL_FILE, one message per line as JSON.'
-            : 'Its standing instructions: what it is here for, and how it works.'
+          isScript && inTerminal
+            ? 'It runs in the window, and is idle when it shows "> " and waits for a line.'
+            : isScript
+              ? 'Each wake runs it. Its mail is in the file $FLEET_MAIL_FILE, one message per line as JSON.'
+              : 'Its standing instructions: what it is here for, and how it works.'
         }
         code={isScript}
         value={charter}
@@ -105,7 +123,7 @@ function AddMemberDialog({ team, swarm: given, close }: AddMemberProps & { close
         rows={6}
         required={isScript}
       />
-      {!isScript && (
+      {isMeasured && (
         <NumberInput
           label="Budget ($)"
           hint="For all its sessions together."

@@ -1,4 +1,5 @@
 import { Badge, Button, Flex, Progress, Text } from '@radix-ui/themes'
+import { lazy, Suspense, useState } from 'react'
 import { Link } from 'wouter'
 import { May } from '../../kit/may.tsx'
 import { plain } from '../../kit/plain.ts'
@@ -11,6 +12,9 @@ import type { Running } from './asks.ts'
 import { Health } from './health.tsx'
 import { MemberMenu } from './member-menu.tsx'
 import { type Mail, type Member, ROLES, STATES, type Team } from './words.ts'
+
+/** Loaded when somebody looks at one. */
+const Terminal = lazy(() => import('./terminal.tsx'))
 
 interface MemberCardProps {
   team: Team
@@ -124,11 +128,20 @@ function Spent({ team, member: { handle, person, spent_usd, max_budget_usd } }: 
 }
 
 /** What it has said, and where its work is. */
-function Places({ team, member: { mission_id, session_id, person } }: { team: Team; member: Member }) {
+function Places({ team, member }: { team: Team; member: Member }) {
+  const { mission_id, session_id, person, placement } = member
+  const [watched, setWatched] = useState(false)
   const mayRead = useMay('read_transcript', team.project_id)
   if (person !== null || !mission_id) return null
   return (
-    <Flex gap="3" mt="1">
+    <Flex gap="3" mt="1" align="center">
+      {placement === 'tmux' && (
+        <May use="capture_member" project={team.project_id}>
+          <Button size="1" variant="soft" color="gray" highContrast onClick={() => setWatched(true)}>
+            Terminal
+          </Button>
+        </May>
+      )}
       {session_id && mayRead && (
         <Text size="2">
           <Link href={`/sessions/${session_id}`}>Transcript</Link>
@@ -137,6 +150,11 @@ function Places({ team, member: { mission_id, session_id, person } }: { team: Te
       <Text size="2">
         <Link href={`/missions/${mission_id}`}>Mission</Link>
       </Text>
+      {watched && (
+        <Suspense fallback={null}>
+          <Terminal team={team} member={member} close={() => setWatched(false)} />
+        </Suspense>
+      )}
     </Flex>
   )
 }

@@ -27,6 +27,15 @@ export const HEALTH: Record<Member['health']['state'], Face> = {
   unhealthy: { word: 'Unhealthy', tone: 'red' },
 }
 
+/** What the terminal of a member shows. */
+export const SCREENS: Record<Output<'capture_member'>['state'], Face> = {
+  idle: { word: 'Idle', tone: 'gray' },
+  busy: { word: 'In a turn', tone: 'blue' },
+  prompt: { word: 'Asks', tone: 'amber' },
+  typing: { word: 'Somebody types', tone: 'amber' },
+  unknown: { word: 'Not understood', tone: 'amber' },
+}
+
 export const ROLES: Record<Member['role'], string> = {
   'team-lead': 'Lead',
   coordinator: 'Coordinator',
