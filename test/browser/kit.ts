@@ -62,7 +62,8 @@ export async function aPerson(
   const listen = (page: Page) => {
     page.on('pageerror', error => complaints.push(error.message))
     page.on('console', message => {
-      if (message.type() === 'error' && !expects?.test(message.text())) complaints.push(message.text())
+      const text = message.text()
+      if (message.type() === 'error' && !expects?.test(text)) complaints.push(`${text} ${message.location().url}`)
     })
   }
   const open = async () => {
