@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { escapes } from '../../test/kit/escapes.ts'
 import { aSmallDisk, canMount, type SmallDisk } from '../../test/kit/small-disk.ts'
 import { nextLaunch } from '../platform/launch-folder.ts'
+import { openSpawner, runProgram } from '../spawning/index.ts'
 import { runCommand } from './commands.ts'
 import { groupOf, groupsFolder } from './groups.ts'
 import { adoptJob, endInput, isCutShort, type Job, type JobSpec, startJob } from './jobs.ts'
@@ -328,6 +329,30 @@ describe('stopping', () => {
     await stopTree(belonging(job), 500)
     expect(readFileSync(join(root, 'hits'), 'utf8')).toBe('TERM\n')
   })
+
+  test.each(['here', 'in the spawner'])(
+    'leaves programs alone that the server runs in the worktree: %s',
+    async where => {
+      const spawner = where === 'here' ? undefined : openSpawner()
+      const worktree = mkdtempSync(join(root, 'worktree-'))
+      const isIn = (file: string) => existsSync(join(worktree, file))
+      const line = 'sh -c "touch own; while ! test -e over; do sleep 0.02; done; touch whole"; exit 0'
+      const environment = { PATH: process.env.PATH! }
+      const program = { command: 'sh', args: ['-c', line], cwd: worktree, env: environment }
+      const ran = runProgram({ ...program, maxBytes: 1000, timeoutMs: 60_000 })
+      // Nothing but its folder tells that this one belongs to the job.
+      const job = await startJob(
+        spec(`cd ${worktree}; setsid sh -c 'touch stray; exec sleep 60' &`, { env: environment }),
+      )
+      await job.exited
+      await until(() => isIn('own') && isIn('stray'))
+      expect(await sweep(() => ({ ...belonging(job)(), worktree }))).toBeGreaterThan(0)
+      writeFileSync(join(worktree, 'over'), '')
+      expect(await ran).toMatchObject({ code: 0 })
+      expect(isIn('whole')).toBe(true)
+      spawner?.close()
+    },
+  )
 
   test('leaves the processes of another mark alone', async () => {
     const mine = await startJob(spec('sleep 60'))

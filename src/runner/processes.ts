@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs'
 import { sep } from 'node:path'
+import { startersOfPrograms } from '../spawning/index.ts'
 import { groupOf, pidsIn } from './groups.ts'
 
 /** A process, told apart from a later one with the same pid by when it started and in which boot of the machine. */
@@ -238,7 +239,8 @@ export function membersOf(belonging: Belonging): Identity[] {
           descended.has(seen.pid) ||
           belonging.known.get(seen.pid) === seen.started ||
           (isYoung(seen, belonging) &&
-            (isMarked(seen.pid, belonging.mark) || (worksIn(seen, belonging.worktree) && !isSideProcess(seen.pid)))),
+            (isMarked(seen.pid, belonging.mark) ||
+              (worksIn(seen, belonging.worktree) && !isSideProcess(seen.pid) && !isOurOwn(seen, all)))),
       )
       // A writer is never in the group, so a process in the group that reads such a file belongs to the program.
       .filter(seen => grouped.has(seen.pid) || !isWriter(seen.pid))
@@ -249,6 +251,20 @@ export function membersOf(belonging: Belonging): Identity[] {
 /** The environments of all processes of a machine take milliseconds to read, and most are older than the session. */
 const isYoung = ({ started }: Seen, { since }: Belonging): boolean =>
   since === undefined || Number(started) >= since.started
+
+/**
+ * Whether this server itself runs it, such as git for a person who looks on. An agent is below a wrapper, which has a
+ * mark, and nothing else gets us as its parent.
+ */
+function isOurOwn(seen: Seen, all: readonly Seen[]): boolean {
+  const starters = startersOfPrograms()
+  for (let at: Seen | undefined = seen; at && marksIn(at.pid).length === 0; ) {
+    const { parent } = at
+    if (starters.includes(parent)) return true
+    at = all.find(({ pid }) => pid === parent)
+  }
+  return false
+}
 
 const MARK = 'FLEET_SESSION='
 

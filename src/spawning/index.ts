@@ -41,6 +41,9 @@ export function openSpawner(options: Options = {}): { close(): void } {
 /** Programs will be started soon. It takes a moment until that process is there. */
 export const expectPrograms = (): void => void opened?.taken()
 
+/** Whose children the programs of this server are. */
+export const startersOfPrograms = (): number[] => [process.pid, opened?.pid ?? []].flat()
+
 export async function runProgram(program: Program): Promise<Ran> {
   const spawner = await opened?.taken()
   return spawner ? spawner.run(program) : runHere(program)
@@ -64,6 +67,10 @@ class SpawnerSeat {
   taken(): Promise<Spawner | undefined> {
     this.#holder ??= this.#seated()
     return this.#holder.ready
+  }
+
+  get pid(): number | undefined {
+    return this.#holder?.pid
   }
 
   close(): void {
@@ -114,6 +121,10 @@ class Spawner {
         for (const tell of this.#waiting.values()) tell(undefined)
       })
     child.unref()
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid
   }
 
   close(): void {
