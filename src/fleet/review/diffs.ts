@@ -39,8 +39,14 @@ export async function sessionDiff(fleet: Fleet, session: Session, wish: DiffWish
   const project = (await current(fleet, 'projects', session.project_id)).value
   if (session.status !== 'ended' || !session.end_commit) {
     const mission = (await current(fleet, 'missions', session.mission_id)).value
-    const within = await gitWithin(fleet, session, mission, project)
-    return diffOf(await liveDifferenceOf(worktree, from, bounded(wish), within), wish)
+    try {
+      const within = await gitWithin(fleet, session, mission, project)
+      return diffOf(await liveDifferenceOf(worktree, from, bounded(wish), within), wish)
+    } catch (error) {
+      if (wish.path === undefined && session.status === 'starting' && error instanceof NotFound)
+        return diffOf(NOTHING, wish)
+      throw error
+    }
   }
   return commitsDiff(project, await partedFrom(project, session), session.end_commit, wish)
 }
@@ -53,6 +59,8 @@ async function partedFrom(project: Project, { start_commit, end_commit }: Sessio
 export async function commitsDiff(project: Project, from: string, to: string, wish: DiffWish = {}): Promise<Diff> {
   return diffOf(await differenceOf(await repositoryOf(project), from, to, bounded(wish)), wish)
 }
+
+const NOTHING: Difference = { text: '', truncated: false, files: [], filesOmitted: 0, added: 0, deleted: 0 }
 
 export interface MissionDiff extends Diff {
   /** The commit that would land, or has landed; null while its agent works. */
@@ -70,11 +78,21 @@ export async function missionDiff(fleet: Fleet, mission: Mission, wish: DiffWish
   const now = wish.path === undefined ? (await lookAtPlace(fleet, mission)).mission : mission
   const project = (await current(fleet, 'projects', mission.project_id)).value
   const shown = session.status === 'ended' ? await shownOf(project, now) : undefined
-  if (!shown) return { ...(await sessionDiff(fleet, session, wish)), candidate: null, includes: [] }
-  return {
-    ...(await commitsDiff(project, shown.from, shown.to, wish)),
-    candidate: shown.candidate,
-    includes: await includesOf(fleet, project, now),
+  if (shown)
+    return {
+      ...(await commitsDiff(project, shown.from, shown.to, wish)),
+      candidate: shown.candidate,
+      includes: await includesOf(fleet, project, now),
+    }
+  try {
+    return { ...(await sessionDiff(fleet, session, wish)), candidate: null, includes: [] }
+  } catch (error) {
+    if (session.status === 'ended') throw error
+    // Its worktree may have been taken away because the session ended while it was read.
+    const { value } = await current(fleet, 'missions', mission.id)
+    const { id, status } = await newestSession(fleet, value)
+    if (id === session.id && status === session.status) throw error
+    return missionDiff(fleet, value, wish)
   }
 }
 
