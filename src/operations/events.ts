@@ -6,8 +6,10 @@ import { happenedAfter, happenedBefore, type Wanted } from '../fleet/history.ts'
 import { lookUp } from '../fleet/records.ts'
 import { lookUpTeam } from '../fleet/teams/teams.ts'
 import { followEvents } from '../fleet/transcripts/follow.ts'
-import { Paging, ProjectRef, Ref } from './inputs.ts'
-import { query, stream } from './operation.ts'
+import { isPrincipal, reachFor } from './authorize.ts'
+import { actorNamed, Paging, ProjectRef, Ref } from './inputs.ts'
+import { type Caller, query, stream } from './operation.ts'
+import type { Permission } from './permissions.ts'
 
 const Cursor = z.string().max(120)
 const Filters = {
@@ -43,11 +45,14 @@ export const events = [
       more: z.boolean().describe('whether there may be more in the direction of reading'),
       reset: z.boolean().describe('older events were dropped: read the state again'),
     }),
-    run: async ({ fleet }, { after, before, limit, ...filters }) => {
+    run: async ({ fleet, caller }, { after, before, limit, ...filters }) => {
       const wanted = await named(fleet, filters)
-      if (after === undefined) return happenedBefore(fleet, wanted, { before, limit })
-      if (before !== undefined) throw new InvalidInput('before', 'cannot be combined with after')
-      return happenedAfter(fleet, wanted, { after, limit })
+      if (after !== undefined && before !== undefined) throw new InvalidInput('before', 'cannot be combined with after')
+      const page =
+        after === undefined
+          ? await happenedBefore(fleet, wanted, { before, limit })
+          : await happenedAfter(fleet, wanted, { after, limit })
+      return { ...page, events: page.events.filter(event => isTold(caller, event)) }
     },
   }),
   stream({
@@ -64,13 +69,41 @@ export const events = [
       after: z.string().optional(),
     }),
     output: z.record(z.string(), z.unknown()),
-    run: async function* ({ fleet, signal }, { project_id, mission_id, team_id, after }) {
+    run: async function* ({ fleet, caller, signal }, { project_id, mission_id, team_id, after }) {
       const wanted = await named(fleet, { project_id, mission_id, team_id })
       const { project_id: project, mission_id: mission, team_id: team } = wanted
-      yield* followEvents(fleet, { project, mission, team, after, signal })
+      for await (const item of followEvents(fleet, { project, mission, team, after, signal }))
+        if (isSignOfLife(item) || isTold(caller, item.data as Event)) yield item
     },
   }),
 ]
+
+/** What a person or a service needs, in the whole fleet, to be told of what is about no project. */
+const NEEDED: Partial<Record<EventKind, Permission>> = {
+  principal_added: 'audit.read',
+  principal_changed: 'audit.read',
+  principal_ended: 'audit.read',
+  token_made: 'audit.read',
+  token_revoked: 'audit.read',
+  scrape_token_made: 'audit.read',
+  scrape_token_revoked: 'audit.read',
+  device_signed_in: 'audit.read',
+  device_signed_out: 'audit.read',
+  notifications_changed: 'audit.read',
+  notification_failed: 'audit.read',
+  settings_changed: 'settings.write',
+  settings_refused: 'settings.write',
+  plugin_configured: 'plugins.manage',
+  plugin_fault: 'plugins.manage',
+}
+
+const isSignOfLife = ({ kind }: { kind: string }): boolean => kind === 'ping' || kind === 'reset'
+
+/** Everybody is told of what they did themselves. */
+function isTold(caller: Caller, { kind, actor }: Pick<Event, 'kind' | 'actor'>): boolean {
+  const needed = NEEDED[kind]
+  return !needed || !isPrincipal(caller) || actor === actorNamed(caller) || reachFor(caller, needed) === 'fleet'
+}
 
 /** Resolves shortened ids. A session's events are found through its mission, which has an index. */
 async function named(fleet: Fleet, { project_id, mission_id, session_id, team_id, ...rest }: Wanted): Promise<Wanted> {

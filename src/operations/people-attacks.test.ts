@@ -9,6 +9,7 @@ import { askOf } from './ask.ts'
 import { authorize } from './authorize.ts'
 import { operationNamed } from './index.ts'
 import type { Caller, Principal } from './operation.ts'
+import { authorizeTopic } from './topics.ts'
 import { aPrincipal } from './two-projects.testkit.ts'
 
 const in1 = (role: Role): Grant[] => [{ role, project_id: 'p1' }]
@@ -93,4 +94,38 @@ test('how often the work of others failed is not told', async () => {
     (await ask<{ fault_counts: object }>(aPrincipal([{ role: 'monitor', project_id }]), 'system_status')).fault_counts
   expect(await counts(null)).toEqual({ sessions: 7 })
   expect(await counts('p1')).toEqual({})
+})
+
+test('events about people, tokens, browsers and settings are for who may see these', async () => {
+  const { fleet, ask } = await aWorld()
+  const of = { time: NOW, data: { name: 'the-secret-name', changed: { oidc_groups: { from: [], to: ['x'] } } } }
+  const kinds = ['principal_added', 'token_made', 'device_signed_in', 'settings_changed', 'plugin_fault'] as const
+  await fleet.store.commit({
+    changes: [],
+    events: [
+      ...kinds.map(kind => ({ ...of, kind, actor: 'person' })),
+      { ...of, kind: 'device_signed_out', actor: 'person:ada' },
+      { ...of, kind: 'paused', actor: 'person', data: {} },
+    ],
+  })
+  const told = async (role: Role) => {
+    const caller = aPrincipal([{ role, project_id: null }])
+    const { events } = await ask<{ events: { kind: string }[] }>(caller, 'list_events')
+    const topic = await authorizeTopic({ fleet, caller }, 'fleet')
+    const followed: string[] = []
+    const beginning = (await fleet.store.events({ limit: 1 })).events[0]!.cursor
+    for await (const { kind } of topic.follow(beginning, AbortSignal.timeout(5000))) {
+      followed.push(kind)
+      if (kind === 'paused') break
+    }
+    const listed = events.map(({ kind }) => kind)
+    // The first event is where it was followed from.
+    expect(followed).toEqual(listed.filter(kind => kind !== 'principal_added'))
+    return listed
+  }
+  for (const role of ['worker', 'coordinator', 'merger', 'monitor'] as const)
+    expect(await told(role), role).toEqual(['device_signed_out', 'paused'])
+  const people = ['principal_added', 'token_made', 'device_signed_in', 'device_signed_out', 'paused']
+  expect(await told('team-lead')).toEqual(people)
+  expect(await told('owner')).toEqual([...kinds, 'device_signed_out', 'paused'])
 })
