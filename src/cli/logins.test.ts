@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { secretsIn } from '../runner/secrets.ts'
 import { tokenFor } from './client.ts'
 import { forgetLogin, loginsFile, loginTo, saveLogin } from './logins.ts'
 import { homeHere, namedServer } from './server.ts'
@@ -58,4 +59,11 @@ test('a damaged file is said, not overwritten', () => {
   saveLogin(env, { url: A, token: 'one' })
   writeFileSync(loginsFile(env), '{')
   expect(() => loginTo(env)).toThrow('is damaged')
+})
+
+test('agents behind walls do not see where their person is signed in', () => {
+  const { env } = aPlace()
+  saveLogin(env, { url: A, token: 'one' })
+  const { folders } = secretsIn(env.HOME!, [])
+  expect(folders.some(folder => realpathSync(loginsFile(env)).startsWith(`${folder}/`))).toBe(true)
 })

@@ -3,6 +3,8 @@ import { join, sep } from 'node:path'
 
 /** Files that sign a person in elsewhere, below their home. Folders and files are empty inside the sandbox. */
 const FOLDERS = [
+  // Where a terminal is signed in to fleets of other machines.
+  '.config/flotilla',
   ...['.ssh', '.gnupg', '.password-store', '.pki', '.putty', '.subversion/auth'],
   ...['.aws', '.azure', '.oci', '.kube', '.minikube', '.docker', '.terraform.d', '.pulumi', '.fly', '.netlify'],
   ...['.config/gh', '.config/glab-cli', '.config/gcloud', '.config/doctl', '.config/hcloud', '.config/heroku'],
