@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { Forbidden } from '../domain/errors.ts'
 import { Device } from '../domain/records/device.ts'
+import { PluginRecord } from '../domain/records/plugin.ts'
 import type { Grant, Role } from '../domain/records/principal.ts'
 import { aMission, aProject, NOW } from '../domain/samples.testkit.ts'
 import { fleetState } from '../fleet/records.ts'
@@ -128,4 +129,26 @@ test('events about people, tokens, browsers and settings are for who may see the
   const people = ['principal_added', 'token_made', 'device_signed_in', 'device_signed_out', 'paused']
   expect(await told('team-lead')).toEqual(people)
   expect(await told('owner')).toEqual([...kinds, 'device_signed_out', 'paused'])
+})
+
+test('how plugins are set, and what went wrong with them, is for who manages plugins', async () => {
+  const { save, ask } = await aWorld()
+  interface Shown {
+    plugins: { name: string; file: string | null; settings: unknown[]; last_fault: unknown; reason: string | null }[]
+  }
+  const fault = { at: NOW, text: 'cannot tell "The secret plan"' }
+  const owner = aPrincipal([{ role: 'owner', project_id: null }])
+  const { plugins } = await ask<Shown>(owner, 'list_plugins')
+  const { name } = plugins.find(({ settings }) => settings.length)!
+  const record = { id: name, enabled: false, reason: 'It failed at "The secret plan".', last_fault: fault }
+  await save('plugins', PluginRecord.parse({ ...record, updated_at: NOW }))
+  const seen = async (grants: Grant[]) =>
+    (await ask<Shown>(aPrincipal(grants), 'list_plugins')).plugins.find(each => each.name === name)!
+  expect(await seen([{ role: 'owner', project_id: null }])).toMatchObject({ last_fault: fault, reason: record.reason })
+  for (const role of ['team-lead', 'worker', 'monitor'] as const)
+    for (const project_id of ['p1', null]) {
+      const shown = await seen([{ role, project_id }])
+      expect(shown).toMatchObject({ file: null, settings: [], last_fault: null, reason: 'The fleet switched it off.' })
+      expect(JSON.stringify(shown)).not.toContain('secret')
+    }
 })

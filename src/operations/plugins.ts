@@ -7,6 +7,7 @@ import { fieldsOf, filledIn, savePluginSettings } from '../fleet/plugins/setting
 import { HOOKS } from '../plugins/contract.ts'
 import { PluginField } from '../plugins/fields.ts'
 import { type Source, settingsOf } from '../plugins/finding.ts'
+import { isPrincipal, reachFor } from './authorize.ts'
 import { actorOf } from './inputs.ts'
 import { type Context, command, query } from './operation.ts'
 import { requirePerson } from './person.ts'
@@ -57,6 +58,13 @@ async function view(fleet: Fleet, source: Source): Promise<PluginView> {
   }
 }
 
+/** Settings name people and places, and what a plugin says of a failure may name any work. */
+const forOthers = (plugin: PluginView): PluginView => ({
+  ...plugin,
+  ...{ file: null, settings: [], settings_problem: null, last_fault: null },
+  reason: plugin.reason && 'The fleet switched it off.',
+})
+
 function settingsView(fleet: Fleet, source: Source): Pick<PluginView, 'settings' | 'settings_problem'> {
   const fields = fieldsOf(fleet, source)
   try {
@@ -84,7 +92,11 @@ export const plugins = [
     inServer: true,
     input: z.object({}),
     output: z.object({ plugins: z.array(PluginView) }),
-    run: async ({ fleet }) => ({ plugins: await Promise.all(sourcesOf(fleet).map(source => view(fleet, source))) }),
+    run: async ({ fleet, caller }) => {
+      const plugins = await Promise.all(sourcesOf(fleet).map(source => view(fleet, source)))
+      const managesPlugins = !isPrincipal(caller) || reachFor(caller, 'plugins.manage') === 'fleet'
+      return { plugins: managesPlugins ? plugins : plugins.map(forOthers) }
+    },
   }),
   switching('enable_plugin', 'Enable a plugin, also one the fleet disabled; it is loaded again', true),
   switching('disable_plugin', 'Disable a plugin, also for later starts', false),
