@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Forbidden } from '../domain/errors.ts'
+import { Forbidden, NotFound } from '../domain/errors.ts'
 import { Timestamp } from '../domain/ids.ts'
 import {
   type Delivery,
@@ -221,12 +221,19 @@ export const mail = [
     name: 'get_mail',
     may: 'teams.read',
     mcp: 'teams',
-    summary: 'Show a message with its deliveries',
+    summary: 'Show a message with its deliveries. An agent sees those that it wrote or got',
     http: 'GET /api/mail/:mail_id',
     agentMay: () => true,
     input: z.object({ mail_id: MailRef }),
     output: MailView,
-    run: async (context, { mail_id }) => mailView(context.fleet, (await mailOf(context, mail_id)).mail),
+    run: async (context, { mail_id }) => {
+      const { mail: shown, team } = await mailOf(context, mail_id)
+      const deliveries = await post.deliveriesOf(context.fleet, shown.id)
+      const reader = context.caller.kind === 'session' ? await memberIn(context, team) : undefined
+      const isTheirs = [shown.from, ...deliveries].some(({ member_id }) => member_id === reader?.id)
+      if (reader && !isTheirs) throw new NotFound('message', mail_id, { try: 'fleet mail read' })
+      return mailView(context.fleet, shown, deliveries)
+    },
   }),
 ]
 

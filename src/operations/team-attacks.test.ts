@@ -15,9 +15,10 @@ const aWorker = (name: string): Principal => ({
 })
 
 test('to an agent, the first letters of an id of another team lead nowhere', async () => {
-  const { ask, save, one, two } = await twoTeams()
+  const { ask, save, session, one, two } = await twoTeams()
   const of = (team: { id: string }, project_id: string) => ({ team_id: team.id, project_id, created_at: NOW, order: 1 })
-  const by = { member_id: 'x', handle: 'x', role: 'worker' }
+  const { member_id } = await session(`s-${one.id}-bob`)
+  const by = { member_id, handle: 'x', role: 'worker' }
   const standing = { inline: '{"goal":"g","now":"n"}' }
   const records = (id: string, team: { id: string }, project: string) =>
     Promise.all([
@@ -181,4 +182,15 @@ test('to an agent, the first letters of a task or a request of another team lead
   }
   expect(await ask(one.lea, 'get_team_task', { task_id: 'zzy' })).toMatchObject({ id: 'zzy-own' })
   expect(await ask(one.lea, 'spawn_status', { spawn_id: 'zzy' })).toMatchObject({ requests: [{ id: 'zzy-own' }] })
+})
+
+test('an agent reads the mail that it wrote or got, and no other of its team', async () => {
+  const { ask, owner, save, one } = await twoTeams()
+  const cleo = await aMember({ ask, owner, save }, one, 'p1', 'cleo')
+  const { id } = await ask<{ id: string }>(one.lea, 'send_mail', { to: 'bob', body: 'between us' })
+  for (const reader of [one.lea, one.bob, owner])
+    expect(await ask(reader, 'get_mail', { mail_id: id })).toMatchObject({ body: 'between us' })
+  for (const ref of [id, id.slice(0, 6)])
+    await expect(ask(cleo, 'get_mail', { mail_id: ref })).rejects.toThrow('There is no message')
+  await expect(ask(cleo, 'reply_mail', { mail_id: id, body: 'me too' })).rejects.toThrow('not addressed to you')
 })
