@@ -152,3 +152,19 @@ test('how plugins are set, and what went wrong with them, is for who manages plu
       expect(JSON.stringify(shown)).not.toContain('secret')
     }
 })
+
+test('the policy of a team grants no script to somebody who may start nothing', async () => {
+  const { ask } = await aWorld()
+  const team = { project_id: 'p1', name: 'alpha', spawning: 'grant' }
+  await ask({ kind: 'owner' }, 'create_team', team)
+  const asks = async (caller: Caller, agent: string) =>
+    (
+      await ask<{ state: string }>(caller, 'spawn_request', {
+        ...{ team_id: 'alpha', agent_type: 'worker', agent, task: 'cat /root/secret' },
+      })
+    ).state
+  const agentOf = aPrincipal(in1('team-lead'), { id: 'bob', kind: 'service', limit: in1('worker'), forAgent: true })
+  expect(await asks(aPrincipal(in1('worker')), 'shell')).toBe('requested')
+  expect(await asks(agentOf, 'shell')).toBe('requested')
+  expect(await asks(aPrincipal(in1('coordinator'), { id: 'cleo' }), 'shell')).toBe('spawned')
+})

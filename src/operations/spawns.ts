@@ -7,6 +7,7 @@ import { Handle, MAX_MAIL_CHARS, MemberRole, PRIORITIES, type Team } from '../do
 import { inOrder } from '../domain/rules/spawns.ts'
 import { MAX_REASON_CHARS } from '../domain/text.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { runsScripts } from '../fleet/missions/agents.ts'
 import { current } from '../fleet/records.ts'
 import { dismissMember, lookUpMember } from '../fleet/teams/members.ts'
 import { membersOf } from '../fleet/teams/teams.ts'
@@ -60,6 +61,10 @@ async function decides(context: Context, { project_id }: Team): Promise<boolean>
 
 /** The policy of a team never adds somebody who may write to all of it, or decide about others. */
 const STEERING: readonly MemberRole[] = ['team-lead', 'coordinator']
+
+/** A script does what it says, so the policy grants none to a person or a service that may start nothing. */
+const mayBring = ({ fleet, caller }: Context, { project_id }: Team, agent: Spawn['agent'] | undefined): boolean =>
+  caller.kind === 'session' || !runsScripts(fleet, agent) || mayIn(caller, 'missions.run', project_id)
 
 /** A folder of the project, as clients name it by where it is on the machine. */
 async function folderIn({ fleet }: Context, { project_id }: Team, folder: string | undefined): Promise<string> {
@@ -182,7 +187,8 @@ export const spawns = [
       const before = await Promise.all(depends_on.map(each => spawnOf(context, each)))
       const wanted = { role: agent_type, task, handle: handle ?? null, agent: agent ?? null, priority }
       const more = { swarm_id: await swarmIn(context, team, swarm_id), depends_on: before.map(({ spawn }) => spawn.id) }
-      const granted = (await decides(context, team)) || (team.spawning === 'grant' && !STEERING.includes(agent_type))
+      const isOpen = team.spawning === 'grant' && !STEERING.includes(agent_type) && mayBring(context, team, agent)
+      const granted = (await decides(context, team)) || isOpen
       return request(context, 'spawn_request', team, { ...wanted, ...more, granted })
     },
   }),
