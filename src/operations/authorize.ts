@@ -65,6 +65,8 @@ export async function authorize(
   }
   const needed = operation.mayAlso?.(input) ?? []
   if (needed.includes('approvals.decide') && isPlugin(caller)) throw notForPlugins()
+  if (needed.includes('missions.land') && isAgent(caller))
+    throw new Forbidden('An agent lets no work land by itself.', { try: 'Leave that to a person.' })
   if (caller.kind === 'owner' || caller.kind === 'monitor') return fleet
   for (const also of needed) if (isEmpty(reachFor(caller, also))) throw notAllowed(caller, operation, also)
   // Its own browsers and tokens are in no project.
@@ -86,6 +88,7 @@ export const seenBy = (fleet: Fleet, caller: Caller, reach: Reach): Fleet =>
 /** For what depends on a record: whether the caller has a permission in its project. */
 export function mayIn(caller: Caller, permission: Permission, projectId: string): boolean {
   if (permission === 'approvals.decide' && isPlugin(caller)) return false
+  if (permission === 'missions.land' && isAgent(caller)) return false
   return caller.kind === 'owner' || (isPrincipal(caller) && reaches(reachFor(caller, permission), projectId))
 }
 
@@ -100,6 +103,9 @@ export const isPrincipal = (caller: Caller): caller is Principal =>
 /** A person, at a browser or a terminal: no plugin, no service and no agent. */
 export const isPerson = (caller: Caller): boolean =>
   caller.kind === 'person' || (caller.kind === 'owner' && !caller.plugin)
+
+/** An agent with a JWT, whoever gave their credential for it. */
+export const isAgent = (caller: Caller): boolean => isPrincipal(caller) && caller.forAgent === true
 
 /** Where the caller has a permission. A token may have less than its principal, never more. */
 export function reachFor({ grants, limit, forAgent }: Principal, permission: Permission): Reach {

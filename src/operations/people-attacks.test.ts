@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Forbidden } from '../domain/errors.ts'
+import { Forbidden, type Refusal } from '../domain/errors.ts'
 import { Device } from '../domain/records/device.ts'
 import { PluginRecord } from '../domain/records/plugin.ts'
 import type { Grant, Role } from '../domain/records/principal.ts'
@@ -167,4 +167,30 @@ test('the policy of a team grants no script to somebody who may start nothing', 
   expect(await asks(aPrincipal(in1('worker')), 'shell')).toBe('requested')
   expect(await asks(agentOf, 'shell')).toBe('requested')
   expect(await asks(aPrincipal(in1('coordinator'), { id: 'cleo' }), 'shell')).toBe('spawned')
+})
+
+test('an agent with a JWT lands nothing that waits for a person, and lets nothing land by itself', async () => {
+  const { ask, save } = await aWorld()
+  await save('projects', aProject({ id: 'p3', name: 'three', path: '/three', landing: 'auto' }))
+  const of = { status: 'review' as const, result: null }
+  await save('missions', aMission({ ...of, id: 'waits', project_id: 'p1' }))
+  await save('missions', aMission({ ...of, id: 'free', project_id: 'p3' }))
+  await save('missions', aMission({ ...of, id: 'held', project_id: 'p3', landing: 'review' }))
+  const grants: Grant[] = [{ role: 'team-lead', project_id: null }]
+  const agent = aPrincipal(grants, { kind: 'service', limit: grants, token: 't', forAgent: true })
+  const refusal = async (caller: Caller, name: string, input: object) =>
+    (await ask(caller, name, input).catch((error: Refusal) => error)) as Refusal
+  for (const mission_id of ['waits', 'held'])
+    expect((await refusal(agent, 'land_mission', { mission_id })).message).toContain('An agent lands only')
+  // Why these are refused has nothing to do with who asks: there is no candidate.
+  for (const [caller, mission_id] of [
+    [agent, 'free'],
+    [aPrincipal(grants), 'waits'],
+  ] as const)
+    expect((await refusal(caller, 'land_mission', { mission_id })).code, mission_id).not.toBe('forbidden')
+  const made = { project_id: 'p1', title: 'x', prompt: 'x', agent: 'shell', landing: 'auto' }
+  expect((await refusal(agent, 'create_mission', made)).code).toBe('forbidden')
+  expect((await refusal(agent, 'update_mission', { mission_id: 'waits', landing: 'auto' })).code).toBe('forbidden')
+  expect((await refusal(agent, 'update_project', { project_id: 'p1', landing: 'auto' })).code).toBe('forbidden')
+  expect(await ask(aPrincipal(grants), 'create_mission', made)).toMatchObject({ landing: 'auto' })
 })

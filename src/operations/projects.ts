@@ -8,6 +8,7 @@ import { suggestFiles } from '../fleet/projects/tracked-files.ts'
 import { lookUp } from '../fleet/records.ts'
 import { warmProject } from '../fleet/worktrees/warming.ts'
 import { ask, edits, Paging, ProjectRef } from './inputs.ts'
+import { neededFor } from './needed.ts'
 import { command, query } from './operation.ts'
 
 export const ProjectView = Project.omit({ deleting: true, known_tip: true })
@@ -106,6 +107,7 @@ export const projects = [
     summary: 'Change settings of a project; fields that are not sent stay as they are',
     http: 'PUT /api/projects/:project_id',
     input: edits(ProjectSettings).extend(WithProject.shape),
+    mayAlso: neededFor,
     output: ProjectView,
     run: async (context, { project_id, ...fields }) => {
       const { value } = await lookUp(context.fleet, 'projects', project_id)
