@@ -194,3 +194,16 @@ test('an agent reads the mail that it wrote or got, and no other of its team', a
     await expect(ask(cleo, 'get_mail', { mail_id: ref })).rejects.toThrow('There is no message')
   await expect(ask(cleo, 'reply_mail', { mail_id: id, body: 'me too' })).rejects.toThrow('not addressed to you')
 })
+
+test('a script that writes in a team is told from a person', async () => {
+  const { ask, one } = await twoTeams()
+  const caller: Principal = { ...aWorker('Ada'), kind: 'service' }
+  const asks = { team_id: one.id, message_type: 'status', payload: {} }
+  for (const [who, role] of [
+    [caller, 'a service'],
+    [aWorker('Bea'), 'a person'],
+  ] as const) {
+    expect(await ask(who, 'send_mail', { to: 'bob', body: 'push now' })).toMatchObject({ from: { role } })
+    expect(await ask(who, 'blackboard_post', asks)).toMatchObject({ from: { role } })
+  }
+})

@@ -2,6 +2,10 @@ import { NotAllowed, NotFound } from '../errors.ts'
 import { type Delivery, type Mail, MEMBER_ROLES, type Member, type Team } from '../records/team.ts'
 import { fuzzyFind } from './fuzzy.ts'
 
+/** What agents are told of somebody who writes. They heed a person, so nothing else is called one. */
+export const writesAs = ({ person, role }: Pick<Member, 'person' | 'role'>): string =>
+  person === null ? role : person.startsWith('service:') ? 'a service' : 'a person'
+
 /** Nothing more is expected of its recipient. */
 export const isClosed = ({ state, needs }: Pick<Delivery, 'state' | 'needs'>): boolean =>
   !(state === 'queued' || state === 'handed' || (state === 'heard' && needs !== 'none'))

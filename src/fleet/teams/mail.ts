@@ -94,7 +94,7 @@ export async function mailing(
     from:
       sender === 'fleet'
         ? { member_id: null, handle: 'fleet', role: 'the fleet itself' }
-        : { member_id: sender.id, handle: sender.handle, role: sender.person === null ? sender.role : 'a person' },
+        : { member_id: sender.id, handle: sender.handle, role: rules.writesAs(sender) },
     ...{ to, priority, needs, deadline, subject: subject || replySubject(original?.mail), body: letter.body },
     hops: original && isAgent(sender) ? original.mail.hops + 1 : 0,
     order: nextOrder(when.now),

@@ -1,16 +1,17 @@
 import { newId } from '../../domain/ids.ts'
 import { type Author, Post } from '../../domain/records/board.ts'
 import type { Member, Team } from '../../domain/records/team.ts'
+import { writesAs } from '../../domain/rules/mail.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { all, current, put } from '../records.ts'
 import { nextOrder } from '../teams/order.ts'
 import { aboutTeam, requireTeam } from '../teams/teams.ts'
 
-export const authorOf = ({ id, handle, role, person }: Member): Author => ({
-  member_id: id,
-  handle,
-  role: person === null ? role : 'a person',
+export const authorOf = (member: Member): Author => ({
+  member_id: member.id,
+  handle: member.handle,
+  role: writesAs(member),
 })
 
 export interface NewPost extends Pick<Post, 'swarm_id' | 'message_type' | 'priority'> {
