@@ -18,7 +18,7 @@ import { isAgent } from './authorize.ts'
 import { comments } from './comments.ts'
 import { ask, edits, given, Paging, ProjectRef, promptOf, Ref } from './inputs.ts'
 import { listing, MissionList } from './listing.ts'
-import { neededFor } from './needed.ts'
+import { neededFor, requireNeeded } from './needed.ts'
 import { type Caller, type Context, command, type Operation, query } from './operation.ts'
 import { scheduleFrom, TimeZone } from './schedules.ts'
 import { MissionDetail, MissionView, missionDetail, missionView, missionViews } from './views.ts'
@@ -169,6 +169,7 @@ export const missions = [
         detailed_prompt === undefined && prompt === undefined
           ? {}
           : { detailed_prompt: promptOf({ detailed_prompt, prompt }) }
+      if ('detailed_prompt' in text) requireNeeded(context, value, fields)
       const updated = await missionsOf.updateMission(context.fleet, ask(context, 'update_mission'), value.id, {
         ...given(fields),
         ...text,
@@ -225,7 +226,10 @@ export const missions = [
     'reopen_mission',
     'Send a finished mission back to work; settings given here stay with the mission',
     WithMessage,
-    (context, id, input) => missionsOf.reopenMission(context.fleet, ask(context, 'reopen_mission'), id, wish(input)),
+    async (context, id, input) => {
+      if (input.message) requireNeeded(context, (await current(context.fleet, 'missions', id)).value, input)
+      return missionsOf.reopenMission(context.fleet, ask(context, 'reopen_mission'), id, wish(input))
+    },
   ),
   onMission(
     'fork_mission',
@@ -233,8 +237,10 @@ export const missions = [
     WithMessage.extend({
       fresh: z.boolean().default(false).describe('start a new conversation with a written hand-over instead'),
     }),
-    (context, id, { fresh, ...input }) =>
-      forkMission(context.fleet, ask(context, 'fork_mission'), id, wish(input), fresh),
+    async (context, id, { fresh, ...input }) => {
+      requireNeeded(context, (await current(context.fleet, 'missions', id)).value, input)
+      return forkMission(context.fleet, ask(context, 'fork_mission'), id, wish(input), fresh)
+    },
   ),
   onMission(
     'send_back_mission',

@@ -194,3 +194,29 @@ test('an agent with a JWT lands nothing that waits for a person, and lets nothin
   expect((await refusal(agent, 'update_project', { project_id: 'p1', landing: 'auto' })).code).toBe('forbidden')
   expect(await ask(aPrincipal(grants), 'create_mission', made)).toMatchObject({ landing: 'auto' })
 })
+
+test('whoever may not land makes nothing of a mission that lands by itself', async () => {
+  const { fleet, ask, save } = await aWorld()
+  const settings = { project_id: 'p1', landing: 'auto' as const, otherwise: null, status: 'done' as const }
+  await save('missions', aMission({ ...settings, id: 'lands' }), aMission({ ...settings, id: 'kept', landing: null }))
+  const coordinator = aPrincipal(in1('coordinator'))
+  const refusal = async (caller: Caller, name: string, input: object) =>
+    ((await ask(caller, name, input).catch((error: Refusal) => error)) as Refusal).code
+  for (const [name, more] of [
+    ['fork_mission', { message: 'do something else' }],
+    ['reopen_mission', { message: 'do something else' }],
+    ['generate_next', {}],
+    ['schedule_mission', { cron: '0 5 * * *', time_zone: 'UTC' }],
+    ['update_mission', { prompt: 'do something else' }],
+  ] as const) {
+    expect(await refusal(coordinator, name, { mission_id: 'lands', ...more }), name).toBe('forbidden')
+    expect(await refusal(coordinator, name, { mission_id: 'kept', ...more }), name).not.toBe('forbidden')
+    expect(await refusal(aPrincipal(in1('team-lead')), name, { mission_id: 'lands', ...more }), name).not.toBe(
+      'forbidden',
+    )
+  }
+  // It may be made to wait for somebody who lands it.
+  const waits = { mission_id: 'lands', message: 'x', landing: 'review' }
+  expect(await refusal(coordinator, 'fork_mission', waits)).not.toBe('forbidden')
+  expect((await fleet.store.get('missions', 'lands'))!.value.landing).toBe('auto')
+})

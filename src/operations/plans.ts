@@ -19,6 +19,7 @@ import { approvePlan, editPlan, missionIdOf, plannedIn, rejectPlan, requestPlan 
 import { type FoundProject, newProject, projectAt, takeBack } from '../fleet/projects/new-projects.ts'
 import { lookUp } from '../fleet/records.ts'
 import { ask, Paging, ProjectRef, Ref } from './inputs.ts'
+import { requireNeeded } from './needed.ts'
 import { type Context, command, type Operation, query } from './operation.ts'
 import { MissionView, missionView, Waiting } from './views.ts'
 
@@ -261,6 +262,7 @@ export const plans = [
     output: MissionView,
     run: async (context, { mission_id, again, auto_dispatch }) => {
       const { value } = await lookUp(context.fleet, 'missions', mission_id)
+      requireNeeded(context, value)
       const next = await followUp(context.fleet, ask(context, 'generate_next'), value.id, {
         again,
         dispatch: auto_dispatch,

@@ -7,6 +7,7 @@ import { lookUp } from '../fleet/records.ts'
 import { cronTimesOf } from '../fleet/schedules/cron-times.ts'
 import { removeSchedule, runSchedule, setSchedule } from '../fleet/schedules/scheduler.ts'
 import { ask, edits, Paging, ProjectRef, Ref } from './inputs.ts'
+import { requireNeeded } from './needed.ts'
 import { command, query } from './operation.ts'
 
 const NEXT_TIMES = 5
@@ -77,6 +78,7 @@ export const schedules = [
     output: ScheduleView,
     run: async (context, { mission_id, ...settings }) => {
       const { value: mission } = await lookUp(context.fleet, 'missions', mission_id)
+      requireNeeded(context, mission)
       const asked = ask(context, 'schedule_mission')
       const { value } = await setSchedule(
         context.fleet,
