@@ -1,12 +1,8 @@
 import * as z from 'zod'
-import { Forbidden } from '../domain/errors.ts'
 import { Event } from '../domain/records/event.ts'
 import { type Mission, MissionSettings } from '../domain/records/mission.ts'
 import { ScheduleSettings } from '../domain/records/schedule.ts'
 import { Images } from '../domain/records/told.ts'
-import { effective } from '../domain/rules/effective.ts'
-import { defaultsOf } from '../fleet/dispatch/capacity.ts'
-import type { Fleet } from '../fleet/fleet.ts'
 import { cancelWithSubMissions } from '../fleet/missions/cancelling.ts'
 import { forkMission } from '../fleet/missions/forks.ts'
 import * as missionsOf from '../fleet/missions/missions.ts'
@@ -14,11 +10,10 @@ import { current, lookUp } from '../fleet/records.ts'
 import { sendBack } from '../fleet/review/comments.ts'
 import { cronTimesOf } from '../fleet/schedules/cron-times.ts'
 import { setSchedule } from '../fleet/schedules/scheduler.ts'
-import { isAgent } from './authorize.ts'
 import { comments } from './comments.ts'
 import { ask, edits, given, Paging, ProjectRef, promptOf, Ref } from './inputs.ts'
 import { listing, MissionList } from './listing.ts'
-import { neededFor, requireNeeded } from './needed.ts'
+import { neededFor, requireLandsForAgents, requireNeeded } from './needed.ts'
 import { type Caller, type Context, command, type Operation, query } from './operation.ts'
 import { scheduleFrom, TimeZone } from './schedules.ts'
 import { MissionDetail, MissionView, missionDetail, missionView, missionViews } from './views.ts'
@@ -63,14 +58,6 @@ const neededToSendBack = ({ mission_id: _, message: __, images: ___, ...settings
 
 /** These decide about finished work. */
 const DECIDING: readonly string[] = ['land_mission', 'undo_mission', 'reject_mission', 'reconsider_mission']
-
-/** What waits for a person to let it land waits for a person. */
-async function requireLandsByItself(fleet: Fleet, id: string): Promise<void> {
-  const { value } = await current(fleet, 'missions', id)
-  const { value: project } = await current(fleet, 'projects', value.project_id)
-  if (effective(value, project, defaultsOf(fleet)).landing === 'auto') return
-  throw new Forbidden('An agent lands only what may land by itself.', { try: `A person can: fleet land ${id}` })
-}
 
 function onMission<const N extends string, I extends z.ZodObject<{ mission_id: typeof Ref }>>(
   name: N,
@@ -298,7 +285,7 @@ export const missions = [
       force: z.boolean().default(false).describe('land even if its checks fail'),
     }),
     async (context, id, wanted) => {
-      if (isAgent(context.caller)) await requireLandsByItself(context.fleet, id)
+      await requireLandsForAgents(context, id)
       return missionsOf.requestLanding(context.fleet, ask(context, 'land_mission'), id, wanted)
     },
     { inServer: true },

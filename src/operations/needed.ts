@@ -1,5 +1,9 @@
+import { Forbidden } from '../domain/errors.ts'
 import type { Mission } from '../domain/records/mission.ts'
-import { requireMay } from './authorize.ts'
+import { effective } from '../domain/rules/effective.ts'
+import { defaultsOf } from '../fleet/dispatch/capacity.ts'
+import { current } from '../fleet/records.ts'
+import { isAgent, requireMay } from './authorize.ts'
 import { given } from './inputs.ts'
 import type { Context } from './operation.ts'
 import type { Permission } from './permissions.ts'
@@ -21,4 +25,13 @@ export function neededFor(settings: object): readonly Permission[] {
 export function requireNeeded({ caller }: Pick<Context, 'caller'>, mission: Mission, changes: object = {}): void {
   for (const permission of neededFor({ ...mission, ...given(changes) }))
     requireMay(caller, permission, mission.project_id)
+}
+
+/** What waits for a person to let it land waits for a person, whatever role an agent has. */
+export async function requireLandsForAgents({ fleet, caller }: Pick<Context, 'fleet' | 'caller'>, id: string) {
+  if (!isAgent(caller)) return
+  const { value } = await current(fleet, 'missions', id)
+  const { value: project } = await current(fleet, 'projects', value.project_id)
+  if (effective(value, project, defaultsOf(fleet)).landing === 'auto') return
+  throw new Forbidden('An agent lands only what may land by itself.', { try: `A person can: fleet land ${id}` })
 }

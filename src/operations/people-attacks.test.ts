@@ -180,8 +180,11 @@ test('an agent with a JWT lands nothing that waits for a person, and lets nothin
   const agent = aPrincipal(grants, { kind: 'service', limit: grants, token: 't', forAgent: true })
   const refusal = async (caller: Caller, name: string, input: object) =>
     (await ask(caller, name, input).catch((error: Refusal) => error)) as Refusal
-  for (const mission_id of ['waits', 'held'])
+  for (const mission_id of ['waits', 'held']) {
+    const merges = { mission_id, expected: 'abcdef0' }
     expect((await refusal(agent, 'land_mission', { mission_id })).message).toContain('An agent lands only')
+    expect((await refusal(agent, 'merge_pull_request', merges)).message).toContain('An agent lands only')
+  }
   // Why these are refused has nothing to do with who asks: there is no candidate.
   for (const [caller, mission_id] of [
     [agent, 'free'],

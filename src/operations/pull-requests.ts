@@ -5,6 +5,7 @@ import { MERGE_METHODS } from '../fleet/pull-requests/github.ts'
 import { pushBranch } from '../fleet/pull-requests/push-branch.ts'
 import { lookUp } from '../fleet/records.ts'
 import { ask, Ref } from './inputs.ts'
+import { requireLandsForAgents } from './needed.ts'
 import { command } from './operation.ts'
 import { MissionView, missionView } from './views.ts'
 
@@ -63,6 +64,7 @@ export const pullRequests = [
     output: MissionView,
     run: async (context, { mission_id, ...wish }) => {
       const { value } = await lookUp(context.fleet, 'missions', mission_id)
+      await requireLandsForAgents(context, value.id)
       const merged = await mergeProposed(context.fleet, ask(context, 'merge_pull_request'), value.id, wish)
       return missionView(context.fleet, merged.value)
     },
