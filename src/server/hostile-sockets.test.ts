@@ -3,10 +3,14 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Fleet } from '../fleet/fleet.ts'
+import { addPrincipal } from '../fleet/people/principals.ts'
+import { makeToken } from '../fleet/people/tokens.ts'
 import { OPERATIONS } from '../operations/index.ts'
 import { aServer } from './server.testkit.ts'
 import { Allowance, type SocketLimits } from './socket-limits.ts'
 import { aReader, type Reader } from './topics.testkit.ts'
+
+const ASK = { operation: 'test', actor: 'person' }
 
 async function aWorld(socketLimits: Partial<SocketLimits> = {}) {
   const running = await aServer(OPERATIONS, { socketLimits })
@@ -245,4 +249,26 @@ test('an allowance is used up, and comes back with time', () => {
   expect(Array.from({ length: 6 }, () => allowance.take(1, 0))).toEqual([true, true, true, true, true, false])
   expect(allowance.take(1, 300)).toBe(true)
   expect(allowance.take(6, 10_000)).toBe(false)
+})
+
+test('those who hold all live connections keep nobody out who has none', async () => {
+  const world = await aWorld({ mostOpen: 2, mostOfOne: 2 })
+  const [greedy, other, third] = await Promise.all(
+    ['greedy', 'other', 'third'].map(async name => {
+      const service = await addPrincipal(world.fleet, ASK, { kind: 'service', name, grants: [] })
+      return (await makeToken(world.fleet, ASK, service, { name: 'test', grants: null, expires_at: null })).token
+    }),
+  )
+  const opens = async (token: string) => {
+    const reader = aReader(world.url, { token })
+    reader.say({ type: 'ping' })
+    return Promise.race([reader.hears({ type: 'pong' }).then(() => 'open'), reader.over])
+  }
+  expect([await opens(greedy!), await opens(greedy!)]).toEqual(['open', 'open'])
+  expect(await opens(greedy!)).toBe(429)
+  expect(await opens(other!)).toBe('open')
+  expect(await opens(other!)).toBe(429)
+  expect(await opens(third!)).toBe('open')
+  // There is an end to it all the same.
+  expect(await opens(world.token)).toBe(429)
 })

@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws'
 export interface SocketLimits {
   /** How often a connection is pinged. One that did not answer the last ping is dropped. */
   pingMs: number
-  /** Live connections in all, and of one caller. */
+  /** Live connections in all, twice as many with those who have only one, and of one caller. */
   mostOpen: number
   mostOfOne: number
   /** Topics that one connection, and all connections of one caller, follow at once. */
