@@ -69,7 +69,9 @@ export class Tmux {
     writeFileSync(settings, SETTINGS, { mode: 0o600 })
     const how = ['-f', settings, 'new-session', '-d', '-s', name, '-x', `${SIZE.columns}`, '-y', `${SIZE.rows}`]
     const printed = ['-P', '-F', '#{pid} #{pane_id} #{pane_pid}']
-    const ran = await effect('tmux.open', () => this.#run(socket, [...how, '-c', cwd, ...printed, '--', ...argv]))
+    const ran = await effect('tmux.open', () =>
+      this.#run(socket, [...how, '-c', asFolder(cwd), ...printed, '--', ...argv]),
+    )
     const [server, pane = '', process] = said(ran).trim().split(' ')
     const [of, child] = [identityOf(Number(server)), identityOf(Number(process))]
     if (!of || !child || !isPaneId(pane)) throw new Unfit(`The program in the window ${name} ended at once.`)
@@ -163,6 +165,13 @@ export class Tmux {
     return runProgram({ command: 'tmux', args, cwd, env: this.#environment, input, ...limits })
   }
 }
+
+/**
+ * tmux reads a format in it, which could run programs, and takes a semicolon at its end for the end of the command. It
+ * leaves what looks like a style as it is.
+ */
+const asFolder = (path: string): string =>
+  path.replace(/#+(\[?)/g, (run, style) => (style ? run : run + run)).replace(/;$/, '\\;')
 
 const isPaneId = (id: string): boolean => /^%\d+$/.test(id)
 
