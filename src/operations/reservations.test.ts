@@ -1,4 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { Reservation } from '../domain/records/reservation.ts'
+import { NOW } from '../domain/samples.testkit.ts'
 import { eventsOf } from '../fleet/records.testkit.ts'
 import { current } from '../fleet/records.ts'
 import { Reservations } from '../fleet/teamwork/reservations-reactor.ts'
@@ -126,4 +129,24 @@ test('a reservation of a task ends with the task, and one of a member that leave
   await ask(owner, 'dismiss_member', { team_id: one.id, member: 'lea' })
   expect(await left()).toEqual([])
   expect((await current(fleet, 'teams', one.id)).value.roster.map(({ handle }) => handle)).toEqual(['operator', 'bob'])
+})
+
+test('others are served while patterns that were made to be slow are compared', async () => {
+  const { ask, save, owner, one } = await twoTeams()
+  const slow = (n: number) => `${'*a'.repeat(80)}${n}`
+  const of = { team_id: one.id, project_id: 'p1', created_at: NOW }
+  const holder = (n: number) => ({ member_id: `m${n % 10}`, handle: `m${n % 10}`, role: 'worker' })
+  const all = [...Array(200).keys()].map(n =>
+    Reservation.parse({ ...of, id: `r${n}`, file: slow(n), holder: holder(n) }),
+  )
+  for (const each of all) await save('reservations', each)
+  let served = 0
+  let isOver = false
+  const others = (async () => {
+    for (; !isOver; served++) await nextTurn()
+  })()
+  await ask(owner, 'team_reservations', { team_id: one.id, file: slow(0) })
+  isOver = true
+  await others
+  expect(served).toBeGreaterThanOrEqual(8)
 })

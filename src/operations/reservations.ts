@@ -2,10 +2,10 @@ import * as z from 'zod'
 import { Forbidden } from '../domain/errors.ts'
 import { Reservation } from '../domain/records/reservation.ts'
 import type { Team } from '../domain/records/team.ts'
-import { overlapping, patternOf } from '../domain/rules/reservations.ts'
+import { patternOf } from '../domain/rules/reservations.ts'
 import { current } from '../fleet/records.ts'
 import { lookUpMember } from '../fleet/teams/members.ts'
-import { release, reservationsOf, reserve, reservedBy } from '../fleet/teamwork/reservations.ts'
+import { overlapsOf, release, reservationsOf, reserve, reservedBy } from '../fleet/teamwork/reservations.ts'
 import { actorOf, ask, Ref } from './inputs.ts'
 import { type Context, command, query } from './operation.ts'
 import { knownIn, memberIn, steers, teamOf } from './team-callers.ts'
@@ -128,9 +128,11 @@ export const reservations = [
       const fitting =
         file === undefined
           ? all
-          : overlapping({ file: patternOf(file, await rootOf(context, team)), holder: nobody }, all)
+          : await overlapsOf({ file: patternOf(file, await rootOf(context, team)), holder: nobody }, all)
       const shown = mine ? fitting.filter(({ holder }) => holder.member_id === reader) : fitting
-      return { reservations: shown.map(each => viewOf(each, overlapping(each, all))) }
+      const views: z.infer<typeof ReservationView>[] = []
+      for (const each of shown) views.push(viewOf(each, await overlapsOf(each, all)))
+      return { reservations: views }
     },
   }),
 ]

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { NotAllowed, NotFound } from '../../domain/errors.ts'
 import { Reservation } from '../../domain/records/reservation.ts'
 import type { Session } from '../../domain/records/session.ts'
@@ -17,6 +18,22 @@ export const reservationsOf = async (fleet: Fleet, { id }: Pick<Team, 'id'>): Pr
 
 export const reservedBy = async (fleet: Fleet, memberId: string): Promise<Reservation[]> =>
   (await Array.fromAsync(all(fleet, 'reservations', 'holder', [memberId]))).map(({ value }) => value)
+
+/** A pattern that was made to be slow takes a millisecond to compare, so others are served in between. */
+const MOST_COMPARED = 50
+
+/** What others reserved that fits the same files. */
+export async function overlapsOf(
+  reservation: Pick<Reservation, 'file' | 'holder'>,
+  among: readonly Reservation[],
+): Promise<Reservation[]> {
+  const found: Reservation[] = []
+  for (let from = 0; from < among.length; from += MOST_COMPARED) {
+    found.push(...rules.overlapping(reservation, among.slice(from, from + MOST_COMPARED)))
+    await nextTurn()
+  }
+  return found
+}
 
 export interface NewReservation {
   file: string
@@ -59,7 +76,7 @@ export async function reserve(
   })
   const reservation = (await fleet.store.get('reservations', id))?.value ?? asReservation(fleet.now())
   // Read after the commit: of two who reserve at once, at least the second sees the first, and tells them.
-  const overlaps = rules.overlapping(reservation, await reservationsOf(fleet, team))
+  const overlaps = await overlapsOf(reservation, await reservationsOf(fleet, team))
   await tellHolders(fleet, team, reservation, overlaps)
   return { reservation, overlaps }
 }
