@@ -55,12 +55,12 @@ export const MAIL_ROUTES: readonly Route[] = [
 async function lettersTo(asker: Asker, handle: string) {
   const team = await teamFor(asker)
   const isOwn = handle.toLowerCase() === ownHandle(asker.caller, team).toLowerCase()
-  if (!isOwn && !team.members.some(each => each.handle.toLowerCase() === handle.toLowerCase()))
-    throw new NotFound(`member of ${team.name}`, handle)
+  const reader = team.members.find(each => each.handle.toLowerCase() === handle.toLowerCase())
+  if (!isOwn && !reader) throw new NotFound(`member of ${team.name}`, handle)
   const { messages } = isOwn ? await ownLetters(asker, team) : await allLetters(asker, team)
-  const name = handle.toLowerCase()
+  // Another member may have had the name before.
   return messages
-    .filter(({ deliveries }) => deliveries.some(({ to, state }) => to.toLowerCase() === name && isKept(state)))
+    .filter(({ deliveries }) => deliveries.some(each => each.member_id === reader?.id && isKept(each.state)))
     .map(letter => mailOf(letter, handle))
 }
 
