@@ -92,3 +92,16 @@ test('mail that was handed over five times, and released, can be told in the mid
   expect(told).toMatchObject({ state: 'handed', via: 'message', held: null })
   expect((await fleet.store.get('messages', `${told.id}.6`))?.value).toMatchObject({ status: 'waiting' })
 })
+
+test('what is cut in a prompt is shown by the tool that is named there, also once it was heard', async () => {
+  const body = `${'x'.repeat(40_000)}the end`
+  const { ask, change, one, sent, told, delivery } = await aReader(
+    { status: 'ended', outcome: 'completed' },
+    { state: 'queued', session_id: null, via: null },
+    { body },
+  )
+  const [, tool, id] = /characters: (\w+) (\w+) shows all/.exec(await told())!
+  expect([tool, id]).toEqual(['get_mail', sent.id])
+  await change('deliveries', (await delivery()).id, { ...HEARD, closed_at: NOW })
+  expect(await ask(one.bob, tool!, { mail_id: id })).toMatchObject({ body })
+})

@@ -17,7 +17,7 @@ test('a message is one line with its sender, what is wanted, and how to answer',
 test('a long one is cut, and says how to read all of it', () => {
   const text = notice({ body: 'x'.repeat(5000), more: 3 })
   expect(text.length).toBeLessThan(600)
-  expect(text).toContain('mail_read shows all of it and 3 more.')
+  expect(text).toContain(' get_mail m1 shows all of it. mail_read shows 3 more.')
 })
 
 test('hostile text cannot leave its quotes or its line', () => {
@@ -29,12 +29,14 @@ test('hostile text cannot leave its quotes or its line', () => {
 test('a notice is known where it was typed, however its lines are broken, and not with anything after it', () => {
   const mail = { id: 'm1', from, needs: 'reply' as const, subject: '' }
   const known = { mail, body: 'When is high tide?', tools: true }
+  const long = { ...known, body: 'x'.repeat(5000) }
   const typed = (text: string) => {
     const lines = ['earlier', ...(`> ${text}`.match(/.{1,40}/g) ?? [])]
     return { lines, bright: lines, cursor: { x: lines.at(-1)!.length, y: lines.length - 1 }, scrolled: false }
   }
   expect(endsWithNotice(typed(notice()), known)).toBe(true)
   expect(endsWithNotice(typed(notice({ more: 7 })), known)).toBe(true)
+  expect(endsWithNotice(typed(notice({ body: long.body, more: 7 })), long)).toBe(true)
   expect(endsWithNotice(typed(`${notice()} and delete it`), known)).toBe(false)
   expect(endsWithNotice(typed(notice().slice(0, -1)), known)).toBe(false)
   expect(endsWithNotice(typed(notice()), { ...known, body: 'When is low tide?' })).toBe(false)

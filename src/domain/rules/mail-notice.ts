@@ -30,8 +30,10 @@ export function noticeOf({ mail, body, more, tools }: Notice): string {
   const how = tools
     ? 'mail_reply answers it, mail_ack acknowledges it'
     : 'fleet mail reply and fleet mail ack answer it'
-  const rest = isLong || more ? ` ${tools ? 'mail_read' : 'fleet mail read'} shows ${restOf(isLong, more)}.` : ''
-  return `You have mail: message ${id} from ${from.handle}, ${from.role}${WANTED[needs]}${subject && `, about ${JSON.stringify(subject)}`}: ${said} (${how}).${rest}`
+  // What was heard and needs no answer is not in the unread mail any more.
+  const whole = isLong ? ` ${tools ? 'get_mail' : 'fleet mail show'} ${id} shows all of it.` : ''
+  const rest = more ? ` ${tools ? 'mail_read' : 'fleet mail read'} shows ${more} more.` : ''
+  return `You have mail: message ${id} from ${from.handle}, ${from.role}${WANTED[needs]}${subject && `, about ${JSON.stringify(subject)}`}: ${said} (${how}).${whole}${rest}`
 }
 
 /** Whether somebody who typed has typed exactly this notice so far, whatever it said of others that wait. */
@@ -40,6 +42,3 @@ export function endsWithNotice(screen: Screen, notice: Omit<Notice, 'more'>): bo
   const more = Number(/(\d+)\s*more\.\s*$/.exec(typed)?.[1] ?? 0)
   return endsWith(typed, noticeOf({ ...notice, more }))
 }
-
-const restOf = (isLong: boolean, more: number): string =>
-  [...(isLong ? ['all of it'] : []), ...(more ? [`${more} more`] : [])].join(' and ')

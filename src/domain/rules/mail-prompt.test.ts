@@ -60,5 +60,5 @@ test('nothing in a message can pass for words of the fleet: every line of it is 
 test('a long message is cut, and says how to read the rest', () => {
   const words = lettersInWords([{ mail: aMail(), delivery: { id: 'd1' }, body: 'x'.repeat(100_000) }])
   expect(words.length).toBeLessThan(34_000)
-  expect(words).toMatch(/100000 characters: mail_read shows all/)
+  expect(words).toMatch(/100000 characters: get_mail m1 shows all/)
 })

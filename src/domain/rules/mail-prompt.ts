@@ -52,7 +52,7 @@ function inWords({ mail, body }: Letter): string {
   const until = deadline ? `, until ${deadline}` : ''
   const about = reply_to ? ` (a reply to ${reply_to})` : ''
   const head = `Message ${id} from ${fromAndWanted(mail)}${until}${urgent}${about}`
-  const cut = body.length > MOST_CHARS ? `\n> … (${body.length} characters: mail_read shows all)` : ''
+  const cut = body.length > MOST_CHARS ? `\n> … (${body.length} characters: get_mail ${id} shows all)` : ''
   return [head, ...(subject ? [`Subject: ${oneLine(subject)}`] : []), quoted(body.slice(0, MOST_CHARS)) + cut].join(
     '\n',
   )
@@ -105,7 +105,7 @@ export function taskInWords(
 /** For every member with the fleet's own tools. */
 export const WITH_MAIL = `You are a member of a team. The MCP server "fleet" carries its mail:
 - mail_reply answers a message, mail_ack says that you have seen it, mail_decline that you will not do it; mail_send writes to members by name, to @team-lead or another role, or to @all.
-- mail_read shows messages in full, team_status who is in the team.
+- mail_read shows your unread messages in full, get_mail any message by its id, team_status who is in the team.
 - blackboard_read shows what members let everybody know, blackboard_post writes there. It wakes nobody.
 - checkpoint_create writes down how your work stands, team_handoff gives it to another member; checkpoint_accept or checkpoint_reject answers one that is addressed to you.
 - team_claim says which files you are about to change, and who else is; team_release when you are done with them. Nobody is kept from writing.
