@@ -51,12 +51,13 @@ export async function typeLine(
     if (!(await tmux.press(pane, seen.screen, [first]))) return CHANGED
     seen = await seeSettled(typing)
     if ('gone' in seen || seen.over) return whyNot(seen)
+    if (isInTheWay(seen.state)) return WHY_NOT[seen.state]
   }
   if (!(await tmux.paste(pane, seen.screen, line))) return CHANGED
   const before = seen.screen
   const typed = await until(typing, now => shows(now.screen, line) && !isSameScreen(before, now.screen))
   if (!typed) return 'What was typed did not appear in its input, so it was not sent.'
-  if (typed.state === 'prompt' || typed.state === 'busy') return WHY_NOT[typed.state]
+  if (isInTheWay(typed.state)) return WHY_NOT[typed.state]
   return sendTyped(typing, typed.screen)
 }
 
@@ -66,6 +67,9 @@ export async function sendTyped(typing: Typing, typed: Screen): Promise<string |
   const sent = await until(typing, now => !isSameScreen(typed, now.screen))
   return sent ? undefined : 'Its client did not take the text.'
 }
+
+/** What is half typed may look like anything else, but into these nothing is typed. */
+const isInTheWay = (state: ScreenState): state is 'prompt' | 'busy' => state === 'prompt' || state === 'busy'
 
 const CHANGED = 'Its terminal changed at this moment, so nothing was typed.'
 
