@@ -50,6 +50,19 @@ function withWidth(width: number): Uint8Array {
   return bytes
 }
 
+test.each([
+  ['PNG', PNG],
+  ['GIF', GIF],
+  ['WebP', WEBP],
+  ['lossless WebP', LOSSLESS],
+  ['JPEG', JPEG],
+])('a %s that was cut off anywhere is refused, and bytes after its end are not', (_, bytes) => {
+  for (let length = 0; length < bytes.length; length++)
+    expect(imageProblem(bytes.subarray(0, length)), String(length)).toMatch(/is damaged|is not a PNG/)
+  expect(imageProblem(bytes.subarray(0, -1))).toBe('is damaged: its end is missing')
+  expect(imageProblem(new Uint8Array([...bytes, 0, 10, 0]))).toBeUndefined()
+})
+
 test('it is found at any place in a larger buffer', () => {
   const larger = new Uint8Array([1, 2, 3, ...PNG])
   expect(imageIn(larger.subarray(3))).toMatchObject({ type: 'image/png' })

@@ -24,10 +24,10 @@ export function imageProblem(bytes: Uint8Array): string | undefined {
     return `is too large: it has ${megabytes(bytes.length)} MB, and an image may have ${megabytes(MAX_IMAGE_BYTES)} MB`
   const facts = imageIn(bytes)
   if (!facts) return 'is not a PNG, JPEG, GIF or WebP image'
-  const { width, height } = facts
-  return Math.max(width, height) > MAX_SIDE_PIXELS
-    ? `is too large: it has ${width} × ${height} pixels, and a side may have ${MAX_SIDE_PIXELS}`
-    : undefined
+  const { type, width, height } = facts
+  if (Math.max(width, height) > MAX_SIDE_PIXELS)
+    return `is too large: it has ${width} × ${height} pixels, and a side may have ${MAX_SIDE_PIXELS}`
+  return isWhole(type, bytes) ? undefined : 'is damaged: its end is missing'
 }
 
 /** Why a mission cannot have images of these sizes together; undefined: it can. */
@@ -100,4 +100,43 @@ function jpeg(view: DataView): ImageFacts | undefined {
     else at += 2 + view.getUint16(at + 2)
   }
   return undefined
+}
+
+/** Whether the end of a picture is there. Providers refuse one that was cut off, and the mission with it. */
+function isWhole(type: ImageType, bytes: Uint8Array): boolean {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  try {
+    if (type === 'image/png') return endOfPng(view) <= bytes.length
+    if (type === 'image/gif') return endOfGif(view) <= bytes.length
+    if (type === 'image/webp') return 8 + view.getUint32(4, true) <= bytes.length
+    return hasEndOfJpeg(bytes)
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}
+
+function endOfPng(view: DataView): number {
+  for (let at = 8; ; at += 12 + view.getUint32(at)) if (letters(view, at + 4, 4) === 'IEND') return at + 12
+}
+
+/** The size of a table of colours, if these flags say that there is one. */
+const gifTable = (flags: number): number => (flags & 0x80 ? 3 << ((flags & 7) + 1) : 0)
+
+function endOfGif(view: DataView): number {
+  for (let at = 13 + gifTable(view.getUint8(10)); ; at++) {
+    const kind = view.getUint8(at)
+    if (kind === 0x3b) return at + 1
+    // Neither an image nor an extension: programs show what came before.
+    if (kind !== 0x2c && kind !== 0x21) return at
+    at += kind === 0x2c ? 11 + gifTable(view.getUint8(at + 9)) : 2
+    // Blocks up to an empty one.
+    while (view.getUint8(at) > 0) at += 1 + view.getUint8(at)
+  }
+}
+
+/** The mark at the end. Others may put something behind it. */
+function hasEndOfJpeg(bytes: Uint8Array): boolean {
+  for (let at = bytes.length - 2; at > 1; at--) if (bytes[at] === 0xff && bytes[at + 1] === 0xd9) return true
+  return false
 }
