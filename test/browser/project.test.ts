@@ -95,3 +95,18 @@ test('the checks of a project run on its base branch, and show live what they pr
   await run.getByText('Passed', { exact: true }).waitFor()
   await run.getByText('1 of 1').waitFor()
 })
+
+test('a name or description that would reorder text is shown as it is', async () => {
+  const { fleet, project } = await aScene({ project: { name: 'photo\u202Egpj.exe', description: 'of a\u2066 boat' } })
+  const { page, visit } = await aPerson(fleet)
+  for (const [path, where] of [
+    ['/projects', 'main'],
+    [`/projects/${project.id}`, 'h1'],
+    ['/missions/new', 'main'],
+  ] as const) {
+    await visit(path)
+    await page.locator(where).getByText('photo‹U+202E›gpj.exe').first().waitFor()
+    expect(await page.locator('body').innerText()).not.toMatch(/[\u202e\u2066]/)
+    expect(await page.title()).not.toMatch(/\u202e/)
+  }
+})

@@ -37,7 +37,7 @@ export function ProjectChooser({ label = 'Project', to, ...rest }: ProjectChoose
   const may = useMayDo()
   const all = useAsk('list_projects', { limit: 500 }).data?.projects ?? []
   const projects = to ? all.filter(({ id }) => may(to, id)) : all
-  const options = [...namesOf(projects)].map(([value, label]) => ({ value, label }))
+  const options = [...namesOf(projects)].map(([value, label]) => ({ value, label: plain(label) }))
   return <ChoiceInput label={label} options={options} {...rest} />
 }
 

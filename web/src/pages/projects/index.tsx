@@ -7,6 +7,7 @@ import type { Output } from '../../api/client.ts'
 import { useAgentTitle } from '../../kit/agent-title.ts'
 import { May } from '../../kit/may.tsx'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
+import { plain } from '../../kit/plain.ts'
 import { StatusDot } from '../../kit/status.tsx'
 import { STATUS_WORDS, STATUSES } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
@@ -63,7 +64,7 @@ function ProjectCard({ project, counts }: CardProps) {
       <Link href={`/projects/${id}`}>
         <Flex justify="between" gap="2">
           <Text weight="medium" truncate>
-            {name}
+            {plain(name)}
           </Text>
           {paused && (
             <Badge color="amber" highContrast>
@@ -71,12 +72,12 @@ function ProjectCard({ project, counts }: CardProps) {
             </Badge>
           )}
         </Flex>
-        <Text as="div" size="1" color="gray" truncate title={path}>
-          {path}
+        <Text as="div" size="1" color="gray" truncate title={plain(path)}>
+          {plain(path)}
         </Text>
         {description && (
           <Text as="div" size="2" mt="1" truncate>
-            {description}
+            {plain(description)}
           </Text>
         )}
         <Counts counts={counts} />

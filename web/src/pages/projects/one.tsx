@@ -6,6 +6,7 @@ import type { HeldWorktree } from '../../api/client.ts'
 import { FormDialog } from '../../kit/form-dialog.tsx'
 import { HeldWork } from '../../kit/held-work.tsx'
 import { Answer, Page } from '../../kit/page.tsx'
+import { plain } from '../../kit/plain.ts'
 import { useAsk, useCommand } from '../../live/data.ts'
 import { useMayDo } from '../../live/me.ts'
 import { ProjectChecks } from './checks.tsx'
@@ -35,7 +36,7 @@ function Shown({ project }: { project: Project }) {
   const [search, setSearch] = useSearchParams()
   const tab = search.get('tab') ?? 'missions'
   return (
-    <Page title={project.name} about={project.path} actions={<Actions project={project} />}>
+    <Page title={plain(project.name)} about={plain(project.path)} actions={<Actions project={project} />}>
       <Tabs.Root value={tab} onValueChange={next => setSearch({ tab: next }, { replace: true })}>
         <Tabs.List highContrast wrap="wrap">
           <Tabs.Trigger value="missions">Missions</Tabs.Trigger>
@@ -79,7 +80,7 @@ function Actions({ project: { id, name, paused } }: { project: Project }) {
   })
   const forget = (discard: boolean) => {
     setHeld([])
-    remove.runLater(`Removing ${name} and its missions. Its branches stay.`, { project_id: id, discard })
+    remove.runLater(`Removing ${plain(name)} and its missions. Its branches stay.`, { project_id: id, discard })
   }
   return (
     <>
