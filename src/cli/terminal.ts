@@ -65,7 +65,10 @@ export class Terminal {
 
   /** For the person, not for the program that reads the output. */
   note(line: string): void {
-    this.#behindProgress(() => this.streams.stderr.write(`${line}\n`))
+    const { stdout, stderr } = this.streams
+    // Where only the notes go to a terminal, nothing was made harmless before, and nothing is coloured.
+    const shown = stderr.isTTY && !stdout.isTTY ? safe(line) : line
+    this.#behindProgress(() => stderr.write(`${shown}\n`))
   }
 
   table<Row>(columns: Column<Row>[], rows: readonly Row[]): void {
