@@ -17,6 +17,8 @@ const MOST_LISTED = 30
 /** A check run or a commit status, as GitHub lists them together. */
 const Rollup = z.object({
   name: z.string().nullish(),
+  workflowName: z.string().nullish(),
+  startedAt: z.string().nullish(),
   context: z.string().nullish(),
   status: z.string().nullish(),
   conclusion: z.string().nullish(),
@@ -24,6 +26,7 @@ const Rollup = z.object({
   detailsUrl: z.string().nullish(),
   targetUrl: z.string().nullish(),
 })
+type Rollup = z.infer<typeof Rollup>
 
 const Seen = z.object({
   number: z.number().int(),
@@ -42,20 +45,53 @@ const FIELDS = Object.keys(Seen.shape).join(',')
 
 const PASSED = ['SUCCESS', 'NEUTRAL', 'SKIPPED']
 const RUNNING = ['PENDING', 'EXPECTED', '']
+const WORST_FIRST: readonly PullCheck['state'][] = ['failed', 'running', 'passed']
 const MOST_CHECKS = 50
 const Address = z.url({ protocol: /^https?$/ }).max(500)
 
-/** The checks of a pull request. Of several with the same name the last one counts. */
+/** The checks of a pull request, those that failed first. Of several tries of one check the last one counts. */
 export function checksOf({ statusCheckRollup }: Seen): PullCheck[] {
-  const found = (statusCheckRollup ?? []).map(({ name, context, status, conclusion, state, ...rest }): PullCheck => {
-    const result = (status && status !== 'COMPLETED' ? '' : conclusion || state || '').toUpperCase()
-    return {
-      name: clipped(name || context || 'check', 200),
-      state: PASSED.includes(result) ? 'passed' : RUNNING.includes(result) ? 'running' : 'failed',
-      url: Address.safeParse(rest.detailsUrl || rest.targetUrl).data ?? null,
-    }
+  const last = new Map<string, Rollup>()
+  for (const each of statusCheckRollup ?? []) {
+    const before = last.get(checkOf(each))
+    if (!before || (each.startedAt ?? '') >= (before.startedAt ?? '')) last.set(checkOf(each), each)
+  }
+  return apart([...last.values()])
+    .map(({ name, each }) => ({
+      name: clipped(name, 200),
+      state: stateOf(each),
+      url: Address.safeParse(addressOf(each)).data ?? null,
+    }))
+    .toSorted((one, other) => WORST_FIRST.indexOf(one.state) - WORST_FIRST.indexOf(other.state))
+    .slice(0, MOST_CHECKS)
+}
+
+const nameOf = ({ name, context }: Rollup): string => name || context || 'check'
+const addressOf = ({ detailsUrl, targetUrl }: Rollup): string => detailsUrl || targetUrl || ''
+
+/** The same for all tries of a check. Another workflow, or another service, may have one of the same name. */
+function checkOf(each: Rollup): string {
+  const address = addressOf(each)
+  const where = each.workflowName || (/\/actions\/runs\/\d+/.exec(address)?.[0] ?? URL.parse(address)?.host ?? '')
+  return `${where} ${nameOf(each)}`
+}
+
+/** Each with a name of its own. */
+function apart(all: readonly Rollup[]): { name: string; each: Rollup }[] {
+  const given = new Map<string, number>()
+  const alike = Map.groupBy(all, nameOf)
+  return all.map(each => {
+    const isAlone = alike.get(nameOf(each))!.length === 1
+    const name = isAlone || !each.workflowName ? nameOf(each) : `${each.workflowName} / ${nameOf(each)}`
+    const count = (given.get(name) ?? 0) + 1
+    given.set(name, count)
+    return { name: count === 1 ? name : `${name} (${count})`, each }
   })
-  return [...new Map(found.map(check => [check.name, check])).values()].slice(0, MOST_CHECKS)
+}
+
+function stateOf({ status, conclusion, state }: Rollup): PullCheck['state'] {
+  const result = (status && status !== 'COMPLETED' ? '' : conclusion || state || '').toUpperCase()
+  return PASSED.includes(result) ? 'passed' : RUNNING.includes(result) ? 'running' : 'failed'
 }
 
 export async function requireGh({ environment }: Fleet): Promise<string> {
