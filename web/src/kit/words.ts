@@ -17,7 +17,7 @@ export const STATUSES = [
 ] as const satisfies readonly Status[]
 
 export const STATUS_WORDS: Record<Status, string> = {
-  needs_input: 'Needs you',
+  needs_input: 'Needs input',
   review: 'Review',
   running: 'Running',
   landing: 'Landing',

@@ -28,7 +28,7 @@ export const COLUMNS: readonly Column[] = [
     teaches: 'Starts automatically when a slot is free and its dependencies are done.',
   },
   { name: 'Running', statuses: ['running', 'waiting'], teaches: 'An agent is working, or waits for its sub-missions.' },
-  { name: 'Needs you', statuses: ['needs_input'], teaches: 'It has a question, or cannot continue.' },
+  { name: 'Needs input', statuses: ['needs_input'], teaches: 'It has a question, or cannot continue.' },
   { name: 'Review', statuses: ['review'], teaches: 'Finished, and waits for your decision.' },
   { name: 'Landing', statuses: ['landing'], teaches: 'Being merged and checked.' },
   { name: 'Done', statuses: ['done'], order: 'ended', teaches: 'Landed, kept, or nothing to change.' },

@@ -44,7 +44,7 @@ export const COLUMNS: readonly Column[] = [
 export function badgeOf({ state, status, handing_to }: Task): { word: string; tone: Tone } | undefined {
   if (handing_to) return { word: `Going to ${handing_to}`, tone: 'gray' }
   if (status === 'failed') return { word: 'Failed', tone: 'red' }
-  if (state === 'needs_person') return { word: 'Needs you', tone: 'amber' }
+  if (state === 'needs_person') return { word: 'Needs input', tone: 'amber' }
   if (state === 'blocked') return { word: 'Blocked', tone: 'amber' }
   if (status === 'landing') return { word: 'Landing', tone: 'blue' }
   if (status === 'cancelled') return { word: 'Cancelled', tone: 'gray' }

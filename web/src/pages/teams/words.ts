@@ -15,7 +15,7 @@ export const STATES: Record<Member['state'], Face> = {
   idle: { word: 'Idle', tone: 'gray' },
   working: { word: 'Working', tone: 'blue' },
   waiting: { word: 'Waiting', tone: 'gray' },
-  needs_input: { word: 'Needs you', tone: 'amber' },
+  needs_input: { word: 'Needs input', tone: 'amber' },
   paused: { word: 'Paused', tone: 'amber' },
   failed: { word: 'Failed', tone: 'red' },
   dismissed: { word: 'Dismissed', tone: 'gray' },
