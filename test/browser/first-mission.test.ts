@@ -78,7 +78,7 @@ test('from the first visit to the first landed mission, then undone, split, and 
   await page.getByRole('button', { name: 'Actions' }).click()
   await page.getByRole('menuitem', { name: 'Start…' }).click()
   await page.getByText('Options: agent, model, tools, limits').click()
-  await page.getByRole('dialog').getByLabel('Time limit (seconds)').fill('120')
+  await page.getByRole('dialog').getByLabel('Time limit (minutes)').fill('2')
   await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click()
   await land.click()
   await page.getByText('Landed', { exact: true }).first().waitFor()

@@ -3,6 +3,7 @@ import { FolderGit2, Play } from 'lucide-react'
 import { type FormEvent, type KeyboardEvent, useEffect, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
 import { ask, type Output } from '../../api/client.ts'
+import { KINDS } from '../../kit/choices.ts'
 import { ProjectChooser, useImageRefusal, useRunsScripts } from '../../kit/choosers.tsx'
 import { ChoiceInput, LongTextInput, NumberInput, TextInput } from '../../kit/fields.tsx'
 import { Empty, Lines, Page, Section } from '../../kit/page.tsx'
@@ -227,7 +228,7 @@ function Sheet({ begin, from, origin }: SheetProps) {
               hint="Review, explore, plan and test may finish without changes."
               value={draft.mission_type}
               set={type => type && set('mission_type')(type as Draft['mission_type'])}
-              options={['implement', 'fix', 'test', 'review', 'explore', 'plan']}
+              options={KINDS}
             />
             <NumberInput
               label="Priority"

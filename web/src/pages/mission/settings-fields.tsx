@@ -1,9 +1,8 @@
-import { TOOL_PRESETS } from '../../../../src/domain/choices.ts'
 import type { Input } from '../../api/client.ts'
 import { useAgentTitle } from '../../kit/agent-title.ts'
-import { APPROVALS, LANDINGS } from '../../kit/choices.ts'
+import { APPROVALS, LANDINGS, PRESETS, valueWords } from '../../kit/choices.ts'
 import { AgentChooser } from '../../kit/choosers.tsx'
-import { ChoiceInput, NumberInput, SwitchInput, TextInput } from '../../kit/fields.tsx'
+import { ChoiceInput, MinutesInput, NumberInput, SwitchInput, TextInput } from '../../kit/fields.tsx'
 import { plain } from '../../kit/plain.ts'
 import { useAsk } from '../../live/data.ts'
 import './mission.css'
@@ -42,7 +41,7 @@ interface SettingsFieldsProps {
   disabled?: boolean
 }
 
-const WHO = { mission: 'this mission', project: 'from the project', default: 'from the fleet' }
+const FROM = { mission: 'This mission', project: 'From the project', default: 'From the fleet' }
 const AS_HELD = 'Project default'
 /** Agent, tools and limits. Every field shows the value that applies if it is empty. */
 export function SettingsFields({ value, set, holds, without = [], disabled = false }: SettingsFieldsProps) {
@@ -58,7 +57,8 @@ export function SettingsFields({ value, set, holds, without = [], disabled = fal
   const hint = (field: string, otherwise: string) => {
     const held = inherited(field)
     if (!held || held.value === null) return otherwise
-    return `${otherwise}${otherwise ? '; ' : ''}${WHO[held.from]}: ${plain(String(held.value))}`
+    const value = field === 'timeout_seconds' ? Number(held.value) / 60 : held.value
+    return [otherwise, `${FROM[held.from]}: ${plain(valueWords(field, value))}`].filter(Boolean).join('. ')
   }
   const shows = (field: keyof Settings) => !without.includes(field)
   const names = [...new Set(models.filter(each => each.agent === agent).flatMap(({ name, alias }) => [alias, name]))]
@@ -101,14 +101,14 @@ export function SettingsFields({ value, set, holds, without = [], disabled = fal
           hint={hint('tool_preset', '')}
           value={value.tool_preset}
           set={preset => set('tool_preset')(preset as Settings['tool_preset'])}
-          options={TOOL_PRESETS}
+          options={PRESETS}
           none={AS_HELD}
           disabled={disabled}
         />
       )}
       {shows('approvals') && (
         <ChoiceInput
-          label="Other tools"
+          label="When an agent wants more"
           hint={hint('approvals', '')}
           value={value.approvals}
           set={mode => set('approvals')(mode as Settings['approvals'])}
@@ -129,13 +129,24 @@ export function SettingsFields({ value, set, holds, without = [], disabled = fal
         />
       )}
       <Limits {...{ value, set, hint, shows, disabled }} />
+      {shows('timeout_seconds') && (
+        <MinutesInput
+          label="Time limit"
+          hint={hint('timeout_seconds', 'For each session')}
+          value={value.timeout_seconds}
+          set={set('timeout_seconds')}
+          min={0}
+          placeholder={AS_HELD}
+          disabled={disabled}
+        />
+      )}
       {shows('engine') && drivable.length > 1 && (
         <ChoiceInput
           label="Interface"
-          hint={hint('engine', 'sdk does not survive a restart of the server')}
+          hint={hint('engine', 'Its SDK does not survive a restart of the server')}
           value={value.engine}
           set={engine => set('engine')(engine as Settings['engine'])}
-          options={drivable}
+          options={drivable.map(value => ({ value, label: valueWords('engine', value) }))}
           none={AS_HELD}
           disabled={disabled}
         />
@@ -154,18 +165,17 @@ export function SettingsFields({ value, set, holds, without = [], disabled = fal
 }
 
 const NUMBERS: readonly {
-  field: 'max_turns' | 'max_budget_usd' | 'timeout_seconds' | 'context_limit_percent' | 'max_retries'
+  field: 'max_turns' | 'max_budget_usd' | 'context_limit_percent' | 'max_retries'
   label: string
   about: string
   min: number
   max: number
   step?: 'any'
 }[] = [
-  { field: 'max_turns', label: 'Turns', about: 'at most', min: 1, max: 10_000 },
-  { field: 'max_budget_usd', label: 'Budget ($)', about: 'at most', min: 0, max: 100_000, step: 'any' },
-  { field: 'timeout_seconds', label: 'Time limit (seconds)', about: 'of one session', min: 1, max: 604_800 },
-  { field: 'context_limit_percent', label: 'Context limit (%)', about: 'then a new conversation', min: 1, max: 100 },
-  { field: 'max_retries', label: 'Retries', about: 'automatic', min: 0, max: 10 },
+  { field: 'max_turns', label: 'Turns', about: 'At most', min: 1, max: 10_000 },
+  { field: 'max_budget_usd', label: 'Budget ($)', about: 'At most', min: 0, max: 100_000, step: 'any' },
+  { field: 'context_limit_percent', label: 'Context limit (%)', about: 'Then a new conversation', min: 1, max: 100 },
+  { field: 'max_retries', label: 'Retries', about: 'Automatic', min: 0, max: 10 },
 ]
 
 interface LimitsProps extends Pick<SettingsFieldsProps, 'value' | 'set' | 'disabled'> {

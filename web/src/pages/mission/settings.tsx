@@ -1,5 +1,6 @@
 import { Callout } from '@radix-ui/themes'
 import { Lock } from 'lucide-react'
+import { KINDS } from '../../kit/choices.ts'
 import { useRunsScripts } from '../../kit/choosers.tsx'
 import { useDraft } from '../../kit/draft.ts'
 import { ChoiceInput, LongTextInput, NumberInput, SwitchInput, TextInput } from '../../kit/fields.tsx'
@@ -80,7 +81,7 @@ export function MissionSettings({ mission }: { mission: Detail }) {
               label="Kind"
               value={value.mission_type}
               set={type => type && set('mission_type')(type as Detail['mission_type'])}
-              options={['implement', 'fix', 'test', 'review', 'explore', 'plan']}
+              options={KINDS}
               disabled={locked}
             />
             <div className="wide">
@@ -121,15 +122,15 @@ export function MissionSettings({ mission }: { mission: Detail }) {
               value={value.answer_within_seconds}
               set={set('answer_within_seconds')}
               min={1}
-              placeholder="no limit"
+              placeholder="No limit"
               disabled={locked}
             />
             <ChoiceInput
               label="Automatic answer"
-              value={value.otherwise}
+              value={value.otherwise === 'deny' ? null : value.otherwise}
               set={answer => set('otherwise')(answer as Detail['otherwise'])}
-              options={['allow', 'deny']}
-              none="deny"
+              options={[{ value: 'allow', label: 'Allow' }]}
+              none="Deny"
               disabled={locked}
             />
           </div>

@@ -1,5 +1,6 @@
 import { Button, Card, CheckboxGroup, Flex, Heading, IconButton, Text } from '@radix-ui/themes'
 import { Trash2, X } from 'lucide-react'
+import { KINDS } from '../../kit/choices.ts'
 import { AgentChooser, useRunsScripts } from '../../kit/choosers.tsx'
 import { ChoiceInput, LongTextInput, NumberInput, TextInput } from '../../kit/fields.tsx'
 import { plain } from '../../kit/plain.ts'
@@ -12,8 +13,6 @@ interface MissionEditorProps {
   set: ((plan: Planned[]) => void) | undefined
   close(): void
 }
-
-const TYPES: Planned['mission_type'][] = ['implement', 'fix', 'test', 'review', 'explore', 'plan']
 
 /** One mission of a plan, beside the graph. */
 export function MissionEditor({ mission, plan, set, close }: MissionEditorProps) {
@@ -63,7 +62,7 @@ export function MissionEditor({ mission, plan, set, close }: MissionEditorProps)
           label="Type"
           value={mission_type}
           set={type => type && put('mission_type')(type as Planned['mission_type'])}
-          options={TYPES}
+          options={KINDS}
           disabled={disabled}
         />
         <NumberInput

@@ -1,5 +1,4 @@
-import { TOOL_PRESETS } from '../../../../src/domain/choices.ts'
-import { APPROVALS, ISOLATION, LANDINGS } from '../../kit/choices.ts'
+import { APPROVALS, ISOLATION, LANDINGS, PRESETS } from '../../kit/choices.ts'
 import { AgentChooser } from '../../kit/choosers.tsx'
 import { useDraft } from '../../kit/draft.ts'
 import { ChoiceInput, LongTextInput, MinutesInput, NumberInput, SwitchInput, TextInput } from '../../kit/fields.tsx'
@@ -57,14 +56,14 @@ export function ProjectSettings({ project }: { project: Project }) {
               label="Model"
               value={value.model ?? ''}
               set={text => set('model')(text || null)}
-              placeholder="the agent's default"
+              placeholder="The agent's default"
             />
             <ChoiceInput
               label="Tools"
               hint="What its agents may do."
               value={value.tool_preset}
               set={preset => set('tool_preset')(preset as Project['tool_preset'])}
-              options={TOOL_PRESETS}
+              options={PRESETS}
               none={AS_FLEET}
             />
             <ChoiceInput
@@ -97,7 +96,7 @@ export function ProjectSettings({ project }: { project: Project }) {
               set={set('daily_budget_usd')}
               min={0}
               step="any"
-              placeholder="none"
+              placeholder="None"
             />
             <NumberInput
               label="Budget per mission ($)"

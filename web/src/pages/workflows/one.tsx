@@ -222,7 +222,7 @@ function ChangeStage({ workflow, stage, close }: { workflow: string; stage: Stag
         rows={6}
       />
       <AgentChooser value={agent} set={setAgent} none="Project default" />
-      <TextInput label="Model" value={model} set={setModel} placeholder="the agent's default" />
+      <TextInput label="Model" value={model} set={setModel} placeholder="The agent's default" />
     </FormDialog>
   )
 }
