@@ -101,7 +101,7 @@ test('from the first visit to the first landed mission, then undone, split, and 
   await page.getByRole('button', { name: 'Start and create another' }).click()
   await page.getByRole('button', { name: 'Open', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Afterwards' }).waitFor()
-  const why = page.getByText(/waiting for review of/)
+  const why = page.getByText(/Waiting for review of/)
   await why.getByRole('link', { name: /Ahoy/ }).waitFor()
   expect(await why.textContent()).not.toMatch(/\(\w{12}\)/)
   await page.getByRole('link', { name: /Related/ }).click()

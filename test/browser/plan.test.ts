@@ -39,10 +39,11 @@ test('a goal becomes a plan, is changed and approved, and the graph shows it fin
   const plan = page.getByRole('region', { name: 'Missions of the plan' })
   await plan.getByText('Running').waitFor()
   await plan.getByText('Queued').waitFor()
+  await page.getByText('Shell script · after make a', { exact: true }).waitFor()
   await page.getByRole('link', { name: 'Graph' }).click()
   await page
     .getByRole('region')
-    .getByText(/waiting for make a/)
+    .getByText(/Waiting for make a/)
     .waitFor()
   await page.goBack()
   hold.open()

@@ -10,6 +10,7 @@ test.each([
   ['Rename the folder. Or name it: fleet project add <path>', 'Rename the folder.'],
   ['To run a script instead: --agent shell.', undefined],
   ['Name the fleet.', 'Name the fleet.'],
+  ['Raise the limit with fleet mission edit 4f2a, then resume it.', undefined],
 ])('of %j the page shows %j', (advice, shown) => {
   expect(adviceForPage(advice)).toBe(shown)
 })

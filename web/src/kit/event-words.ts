@@ -1,6 +1,7 @@
 import type { FleetEvent } from '../live/fleet-events.ts'
 import { OUTCOMES } from './outcomes.ts'
 import { plain } from './plain.ts'
+import { capital } from './words.ts'
 
 type Kind = FleetEvent['kind']
 type Words = string | ((data: FleetEvent['data'], agent: string) => string)
@@ -10,7 +11,6 @@ interface Deed {
 }
 const did = (words: Words): Deed => ({ did: words })
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 
 const text = (value: unknown): string =>

@@ -104,7 +104,7 @@ export const GROUPS = {
 export type Group = keyof typeof GROUPS
 
 const BAD: readonly Kind[] = [...GROUPS.trouble.kinds]
-const GOOD: readonly Kind[] = ['landed', 'check_passed', 'plan_approved', 'loop_ended', 'undone', 'fault_cleared']
+const GOOD: readonly Kind[] = ['landed', 'check_passed', 'plan_approved', 'undone', 'fault_cleared']
 const WAITING: readonly Kind[] = [
   'asked',
   'needs_input',

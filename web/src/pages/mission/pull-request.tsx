@@ -101,6 +101,7 @@ function Acts({ mission }: { mission: Detail }) {
         size="1"
         variant="soft"
         highContrast
+        className="two-lines"
         loading={open.busy}
         onClick={async () => {
           if (await open.run(shown)) tell({ text: 'Running the checks, then pushing and opening a pull request' })

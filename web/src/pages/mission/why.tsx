@@ -2,6 +2,7 @@ import { Button, Callout, Flex } from '@radix-ui/themes'
 import { Hourglass, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import { adviceForPage } from '../../api/advice.ts'
 import { May } from '../../kit/may.tsx'
 import { plain } from '../../kit/plain.ts'
 import { withoutIds } from '../../kit/without-ids.ts'
@@ -17,12 +18,13 @@ export function Why({ mission }: { mission: Detail }) {
   const on = waits_for.flatMap(each => each.on ?? [])
   const { missions } = useMissions({ ids: on, limit: 200 }, { enabled: on.length > 0 })
   if (isAsking(mission) || taken_over?.page) return null
+  const advice = adviceForPage(status_reason?.try)
   const bad = status === 'failed' || status === 'needs_input' || status_reason?.code === 'checks_failed'
   const reasons = [...new Set([...waits_for.map(({ text }) => text), ...(status_reason ? [status_reason.text] : [])])]
   // Missions that were not read yet are named without a link.
   const unread = new Set(on.filter(id => !missions.some(mission => mission.id === id)))
   const lines = [...(taken_over ? [takenWords(taken_over, who)] : reasons), ...warnings].map(line =>
-    withoutIds(line, unread),
+    capital(withoutIds(line, unread)),
   )
   if (!lines.length) return null
   return (
@@ -34,10 +36,7 @@ export function Why({ mission }: { mission: Detail }) {
             <Linked text={line} missions={missions} />
           </span>
         ))}
-        {/* Commands for the terminal are left out, because the page has its own actions. */}
-        {!taken_over && status_reason?.try && !/^fleet /.test(status_reason.try) && (
-          <span>{plain(status_reason.try)}</span>
-        )}
+        {!taken_over && advice && <span>{plain(advice)}</span>}
         {status_reason?.code === 'checks_failed' && (
           <Link href={`/missions/${mission.id}?tab=checks`}>Show checks</Link>
         )}

@@ -3,6 +3,7 @@ import { Check, Plus, X } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import { Link, useLocation, useParams, useSearchParams } from 'wouter'
 import type { Output } from '../../api/client.ts'
+import { useAgentTitle } from '../../kit/agent-title.ts'
 import { useProjectNames } from '../../kit/choosers.tsx'
 import { Markdown } from '../../kit/markdown.tsx'
 import { Answer, Lines, Page, Section } from '../../kit/page.tsx'
@@ -38,6 +39,8 @@ function Shown({ plan }: { plan: Plan }) {
   const missions = draft ?? plan.missions.map(editable)
   const chosen = missions.find(({ key }) => key === search.get('mission'))
   const choose = (key: string | undefined) => setSearch(key ? { mission: key } : {}, { replace: true })
+  const agentTitle = useAgentTitle()
+  const titleOf = (key: string) => plain(missions.find(each => each.key === key)?.title ?? key)
   const made = new Map(plan.missions.map(each => [each.key, each]))
   const connect = (from: string, to: string) => {
     const next = connected(missions, from, to)
@@ -70,7 +73,7 @@ function Shown({ plan }: { plan: Plan }) {
       {status === 'planning' && (
         <>
           <Text as="p" size="2" color="gray">
-            {plain(reasonIn(waits_for) ?? 'The planner looks at the repository.')} This page shows its proposal as soon
+            {plain(reasonIn(waits_for) ?? 'The planner looks at the repository')}. This page shows its proposal as soon
             as it is ready.
           </Text>
           <Lines />
@@ -152,8 +155,8 @@ function Shown({ plan }: { plan: Plan }) {
                     )}
                     <Text size="1" color="gray">
                       {' '}
-                      {agent && `${plain(agent)} · `}
-                      {depends_on.length > 0 && `after ${depends_on.join(', ')}`}
+                      {agent && `${plain(agentTitle(agent))} · `}
+                      {depends_on.length > 0 && `after ${depends_on.map(titleOf).join(', ')}`}
                     </Text>
                     {isOpen && missions.length > 1 && (
                       <Button
