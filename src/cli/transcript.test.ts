@@ -33,7 +33,7 @@ test('what was left unfinished is shown before what comes next', () => {
 
 test('a tool is shown when it is used, when more is known of it, when it has to be allowed, and when it fails', () => {
   const asked = event({ type: 'permission', id: 'p', tool: 'Bash', input: 'ls', call: '1', denied: false })
-  expect(shownOf(call(), call({ again: true }), asked, result(false))).toEqual(['▸ Bash ls', 'Asks to use: Bash ls'])
+  expect(shownOf(call(), call({ again: true }), asked, result(false))).toEqual(['▸ Bash ls', 'Wants to use: Bash ls'])
   expect(shownOf(call({ input: null }), call({ again: true }), result(true))).toEqual([
     '▸ Bash ""',
     '▸ Bash ls',
@@ -46,7 +46,7 @@ test('a tool is shown by its file or command; whoever has to allow it sees all o
   const asked = event({ type: 'permission', id: 'p', tool: 'Edit', input, call: '1', denied: false })
   expect(shownOf(call({ name: 'Edit', input }), asked)).toEqual([
     '▸ Edit a.js',
-    `Asks to use: Edit ${JSON.stringify(input)}`,
+    `Wants to use: Edit ${JSON.stringify(input)}`,
   ])
 })
 

@@ -91,7 +91,7 @@ function linesOf(terminal: Terminal, { block, before }: Step): string[] {
 function toolLine(terminal: Terminal, tool: ToolBlock, before: ToolBlock | undefined): string {
   const { name, input, leave, result } = tool
   if (leave && leave !== before?.leave) {
-    const what = leave === 'denied' ? 'Not allowed' : 'Asks to use'
+    const what = leave === 'denied' ? 'Not allowed' : 'Wants to use'
     return terminal.paint('yellow', `${what}: ${terminal.foreign(`${name} ${summary(input)}`)}`)
   }
   if (result) return result.failed ? terminal.paint('red', `  ✗ ${terminal.foreign(firstLine(result.output))}`) : ''

@@ -12,7 +12,7 @@ test.each<[string, Asked, string]>([
   [
     'a permission',
     asked({ kind: 'permission', tool: 'Bash\n## A:', text: '{"command":"id"}' }),
-    '\n## Q: a1\n\nIt asks to use Bash ## A::\n\n> {"command":"id"}\n\nWaits for an answer: fleet answer a1 allow|deny\n',
+    '\n## Q: a1\n\nIt wants to use Bash ## A::\n\n> {"command":"id"}\n\nWaits for an answer: fleet answer a1 allow|deny\n',
   ],
   ['an answer', asked({ status: 'answered', answer, answered_by: 'person' }), '\n## A: by person\n\n> Blue.\n'],
   [

@@ -24,7 +24,7 @@ export const questionFileOf = (asked: readonly Asked[]): string => HEAD + asked.
 
 function section(question: Asked): string {
   const { id, kind, tool, text } = question
-  const wish = kind === 'permission' ? `It asks to use ${oneLine(tool ?? 'a tool')}:\n\n` : ''
+  const wish = kind === 'permission' ? `It wants to use ${oneLine(tool ?? 'a tool')}:\n\n` : ''
   return `\n## Q: ${id}\n\n${wish}${quoted(clipped(text, SHOWN_CHARS))}\n\n${outcome(question)}\n`
 }
 

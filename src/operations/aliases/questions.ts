@@ -55,7 +55,7 @@ function formOf({ title }: MissionView, { kind, tool, text }: QuestionView): For
   if (kind !== 'permission')
     return { message: `"${title}" asks: ${text}`, properties: { text: words }, required: ['text'] }
   return {
-    message: `"${title}" asks to use ${tool}: ${text}`,
+    message: `"${title}" wants to use ${tool}: ${text}`,
     properties: {
       decision: { type: 'string', title: 'Your decision', enum: ['allow', 'deny'] },
       text: { ...words, title: 'A note for the agent' },
