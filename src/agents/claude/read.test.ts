@@ -163,6 +163,14 @@ test('ten thousand broken lines: none throws, none is lost', () => {
   }
 })
 
+test('how the client keeps its own books is no part of a conversation', () => {
+  const ids = { task_id: 'b1', session_id: 's', uuid: 'u' }
+  for (const subtype of ['task_started', 'task_updated', 'task_notification', 'session_state_changed'])
+    expect(readClaude(JSON.stringify({ type: 'system', subtype, ...ids }), 'stdout'), subtype).toEqual([])
+  const unknown = JSON.stringify({ type: 'system', subtype: 'new_in_this_version' })
+  expect(readClaude(unknown, 'stdout')).toEqual([{ type: 'raw', text: unknown }])
+})
+
 test('the windows of the provider are told, and are no refusal', () => {
   const told = (info: object) =>
     readClaude(JSON.stringify({ type: 'rate_limit_event', rate_limit_info: info }), 'stdout')

@@ -16,6 +16,10 @@ const QUIET = new Set([
   'system/status',
   'system/thinking_tokens',
   'system/task_progress',
+  'system/task_started',
+  'system/task_updated',
+  'system/task_notification',
+  'system/session_state_changed',
 ])
 
 const PIECE = '{"type":"stream_event"'

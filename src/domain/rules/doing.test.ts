@@ -26,3 +26,12 @@ test('figures and notes do not hide it', () => {
   const usage = event({ type: 'usage', usage: {}, counts: 'more' })
   expect(doing([text('At work'), event({ type: 'warning', text: 'slow' }), usage], false)).toBe('At work')
 })
+
+test('a message that no adapter reads is not what an agent does; what a script prints is', () => {
+  const unread = event({ type: 'raw', text: '{"type":"system","subtype":"new_in_this_version"}' })
+  const call = event({ type: 'tool_call', id: 't', name: 'Bash', input: { command: 'npm test' } })
+  expect(doing([call, unread], false)).toBe('Bash · npm test')
+  expect(doing([unread], false)).toBeNull()
+  expect(doing([event({ type: 'raw', text: 'loading the model' }), unread], false)).toBe('loading the model')
+  expect(doing([event({ type: 'text', text: '{"passed":3}' })], true)).toBe('{"passed":3}')
+})

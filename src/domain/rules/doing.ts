@@ -5,22 +5,25 @@ const MAX_CHARS = 200
 /** The fields that people know a tool by. */
 const KNOWN = ['command', 'file_path', 'filePath', 'path', 'pattern', 'query', 'url', 'description', 'title']
 
+/** A message of a client that its adapter does not know. */
+const MESSAGE = /^\s*\{"/
+
 /** What an agent does now, in one line: its tool, or the last line that it said. */
 export function doing(events: readonly TranscriptEvent[], lines: boolean): string | null {
   return fold(NOTHING_SAID, events, { lines }).blocks.reduceRight<string | null>(
-    (found, block) => found ?? of(block),
+    (found, block) => found ?? of(block, lines),
     null,
   )
 }
 
-function of(block: Block): string | null {
+function of(block: Block, isScript: boolean): string | null {
   switch (block.kind) {
     case 'tool':
       return block.name ? short([block.name, subject(block.input)].filter(Boolean).join(' · ')) : null
     case 'text':
       return short(lastLine(block.text))
     case 'lines':
-      return short(lastLine(block.lines.join('\n')))
+      return short(lastLine(block.lines.filter(line => isScript || !MESSAGE.test(line)).join('\n')))
     case 'thinking':
       return 'Thinking'
     default:
