@@ -13,6 +13,8 @@ import { busy, EMPTY, type Shot } from './screens/shots.ts'
 
 const DESKTOP = { width: 1440, height: 900 }
 const PHONE = { width: 390, height: 844 }
+/** For each step. Three looks are taken at once, and the machine may be busy. */
+const TIMEOUT_MS = 30_000
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -78,7 +80,7 @@ async function visit(page: Page, origin: string, shot: Shot, look: Look): Promis
 
 async function walk(browser: Browser, program: Program, shots: Shot[], look: Look): Promise<Page> {
   const context = await contextOf(browser, look)
-  context.setDefaultTimeout(8000)
+  context.setDefaultTimeout(TIMEOUT_MS)
   const page = await context.newPage()
   const link = await program.link()
   await comeIn(page, link)

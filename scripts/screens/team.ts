@@ -23,7 +23,7 @@ export async function aTeamAtWork({ root, node, fleet, call }: Program): Promise
     `  id=$(printf %s "$message" | sed 's/.*"id":"\\([a-z0-9]*\\)","thread.*/\\1/')`,
     '  case "$message" in',
     `    *'"needs":"ack"'*) '${node}' '${fleet}' call ack_mail "{\\"mail_id\\":\\"$id\\"}" > /dev/null;;`,
-    `    *'"needs":"reply"'*) '${node}' '${fleet}' call reply_mail "{\\"mail_id\\":\\"$id\\",\\"body\\":\\"The period is **5 seconds**, as in \`src/lamp.js\`.\\"}" > /dev/null;;`,
+    `    *'"needs":"reply"'*) '${node}' '${fleet}' call reply_mail "{\\"mail_id\\":\\"$id\\",\\"body\\":\\"The period is **5 seconds**, as in \\\`src/lamp.js\\\`.\\"}" > /dev/null;;`,
     '  esac',
     'done < "$FLEET_MAIL_FILE"',
     `if [ -n "$FLEET_TEAM_TASK" ]; then sed -n 's/^do: //p' "$FLEET_PROMPT_FILE" > "$FLEET_RESULT_FILE.sh"; sh -e "$FLEET_RESULT_FILE.sh"; fi`,
