@@ -1,6 +1,7 @@
 import { Badge, Button, Flex, Progress, Text } from '@radix-ui/themes'
 import { lazy, Suspense, useState } from 'react'
 import { Link } from 'wouter'
+import { useAgentTitle } from '../../kit/agent-title.ts'
 import { May } from '../../kit/may.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Dot } from '../../kit/status.tsx'
@@ -33,7 +34,9 @@ export function MemberCard({ team, member, now, swarm, held, isMe, write }: Memb
   const { handle, role, person, state, waits_for, unread, agent, model, labels } = member
   const { word, tone } = STATES[state]
   const mayRead = useMay('read_transcript', team.project_id)
-  const runs = person === null ? [agent ?? "the project's agent", model].filter(Boolean).join(', ') : 'Person'
+  const titleOf = useAgentTitle()
+  const runs =
+    person === null ? [agent ? titleOf(agent) : "the project's agent", model].filter(Boolean).join(', ') : 'Person'
   return (
     <>
       <Flex gap="2" align="center" wrap="wrap">
