@@ -414,7 +414,7 @@ export const SETTINGS = {
     section: 'Signing in',
     title: 'OpenID Connect: groups',
     summary:
-      'Which group gives which role: admins=owner, or web=team-lead@website for one project. Applied at each sign-in; a role whose group is gone is taken away. In a variable they are separated by commas.',
+      'Which group gives which role: admins=owner, web=team-lead@website for one project, or red=worker@website:red for one team of it. Applied at each sign-in; a role whose group is gone is taken away. In a variable they are separated by commas.',
     none: 'Nobody gets a role',
   }),
   signInWith: setting('FLEET_SIGN_IN_WITH', oneOf(WAYS_IN), 'any', {

@@ -111,7 +111,7 @@ async function aboutInput(fleet: Fleet, caller: Caller, input: Record<string, un
 }
 
 const sightOfCaller = (caller: Caller): Reach => {
-  if (caller.kind === 'session') return new Set([caller.project_id])
+  if (caller.kind === 'session') return new Map([[caller.project_id, 'all']])
   return isPrincipal(caller) ? sightFor(caller) : 'fleet'
 }
 

@@ -1,11 +1,12 @@
 import { Forbidden, NotFound } from '../domain/errors.ts'
+import { teamOfMission } from '../domain/records/mission.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { viewOf } from '../fleet/people/view.ts'
 import { lookUp } from '../fleet/records.ts'
 import type { Collection } from '../store/index.ts'
 import type { Caller, Context, Operation, Principal } from './operation.ts'
 import type { Permission } from './permissions.ts'
-import { both, isEmpty, type Reach, reaches, reachOf, sightOf } from './roles.ts'
+import { both, holds, isEmpty, type Reach, reachOf, sightOf } from './roles.ts'
 
 /** Fields of inputs that name something in a project, and what it is. */
 export const NAMED: Readonly<Record<string, Collection | null>> = {
@@ -82,14 +83,24 @@ export async function authorize(
 }
 
 /** The fleet as it is to a caller who sees so much of it. A token for one team sees no other. */
-export const seenBy = (fleet: Fleet, caller: Caller, reach: Reach): Fleet =>
-  reach === 'fleet' ? fleet : viewOf(fleet, { projects: reach, team: isPrincipal(caller) ? caller.team : undefined })
+export function seenBy(fleet: Fleet, caller: Caller, reach: Reach): Fleet {
+  if (reach === 'fleet') return fleet
+  const spoken = isPrincipal(caller) && caller.team !== undefined ? new Set([caller.team]) : undefined
+  const teams = [...reach].flatMap(([project, place]): [string, ReadonlySet<string>][] => {
+    const seen = place === 'all' ? spoken : spoken ? place.intersection(spoken) : place
+    return seen ? [[project, seen]] : []
+  })
+  return viewOf(fleet, { projects: new Set(reach.keys()), teams: new Map(teams) })
+}
 
-/** For what depends on a record: whether the caller has a permission in its project. */
-export function mayIn(caller: Caller, permission: Permission, projectId: string): boolean {
+/** For what depends on a record: whether the caller has a permission in its project, or in the team that it is of. */
+export function mayIn(caller: Caller, permission: Permission, projectId: string, teamId?: string): boolean {
   if (permission === 'approvals.decide' && isPlugin(caller)) return false
   if (permission === 'missions.land' && isAgent(caller)) return false
-  return caller.kind === 'owner' || (isPrincipal(caller) && reaches(reachFor(caller, permission), projectId))
+  return (
+    caller.kind === 'owner' ||
+    (isPrincipal(caller) && holds(reachFor(caller, permission), permission, projectId, teamId))
+  )
 }
 
 export function requireMay(caller: Caller, permission: Permission, projectId: string): void {
@@ -109,7 +120,7 @@ export const isAgent = (caller: Caller): boolean => isPrincipal(caller) && calle
 
 /** Where the caller has a permission. A token may have less than its principal, never more. */
 export function reachFor({ grants, limit, forAgent }: Principal, permission: Permission): Reach {
-  if (forAgent && permission === 'approvals.decide') return new Set()
+  if (forAgent && permission === 'approvals.decide') return new Map()
   const reach = reachOf(grants, permission)
   return limit === null ? reach : both(reach, reachOf(limit, permission))
 }
@@ -134,13 +145,16 @@ export function whereOf({ kind, may, touches, input }: Operation): 'you' | 'flee
   return named.some(field => !field.safeParse(undefined).success) ? 'project' : 'either'
 }
 
-/** What the caller may see but not change is refused; what they may not see is not found. */
+/**
+ * What the caller may see but not change is refused; what they may not see is not found. Whose role is in a team changes
+ * what is of that team, and must name it.
+ */
 async function requireInReach(
   fleet: Fleet,
   caller: Principal,
   operation: Operation,
   input: Record<string, unknown>,
-  reach: ReadonlySet<string>,
+  reach: Exclude<Reach, 'fleet'>,
 ): Promise<void> {
   const seen = seenBy(fleet, caller, sightFor(caller))
   for (const [field, collection] of Object.entries(NAMED)) {
@@ -151,11 +165,36 @@ async function requireInReach(
       if (error instanceof NotFound) return undefined
       throw error
     })
-    const value = named?.value as { id: string; project_id?: string } | undefined
+    const value = named?.value as Named | undefined
     const projectId = collection === 'projects' ? value?.id : value?.project_id
-    if (projectId !== undefined && !reach.has(projectId)) throw notAllowed(caller, operation)
+    if (projectId === undefined) continue
+    const place = reach.get(projectId)
+    if (place === undefined) throw notAllowed(caller, operation)
+    if (place === 'all' || operation.kind !== 'command' || (collection === 'projects' && namesMore(input))) continue
+    const team = await teamOfRecord(seen, collection, value!)
+    if (team === undefined || !place.has(team)) throw notOfTeam(operation)
   }
 }
+
+type Named = { id: string; project_id?: string; team_id?: string; mission_id?: string | null }
+
+/** Whether an input names something besides a project, which is looked at by itself. */
+const namesMore = (input: Record<string, unknown>): boolean =>
+  Object.entries(NAMED).some(([field, collection]) => collection !== 'projects' && typeof input[field] === 'string')
+
+/** The team that a record is of. A session, a question or a comment is of the team whose task or member it is about. */
+async function teamOfRecord({ store }: Fleet, collection: Collection, record: Named): Promise<string | undefined> {
+  if (collection === 'teams') return record.id
+  if (record.team_id !== undefined) return record.team_id
+  const mission_id = collection === 'missions' ? record.id : record.mission_id
+  const mission = mission_id ? (await store.get('missions', mission_id))?.value : undefined
+  return mission && teamOfMission(mission)
+}
+
+const notOfTeam = ({ name }: Operation): Forbidden =>
+  new Forbidden(`Your role is in a team, and ${name} is about something that is not of that team.`, {
+    try: 'fleet whoami shows your roles. Ask an owner of this fleet.',
+  })
 
 export const isPlugin = (caller: Caller): caller is Plugin => caller.kind === 'owner' && caller.plugin !== undefined
 type Plugin = Extract<Caller, { kind: 'owner' }> & { plugin: string }

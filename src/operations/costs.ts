@@ -17,7 +17,7 @@ export function withoutCosts<T>(caller: Caller, answer: T): T {
 }
 
 const isWithin = (one: Reach, other: Reach): boolean =>
-  other === 'fleet' || (one !== 'fleet' && (both(one, other) as ReadonlySet<string>).size === one.size)
+  other === 'fleet' || (one !== 'fleet' && (both(one, other) as ReadonlyMap<string, unknown>).size === one.size)
 
 const isShown = (costs: Reach, project: string | undefined): boolean => project !== undefined && reaches(costs, project)
 

@@ -12,20 +12,19 @@ import {
   principalsOf,
   setGrants,
   signOutEverywhere,
-  withProjects,
+  withPlaces,
 } from '../fleet/people/principals.ts'
 import { requireProvided } from '../fleet/people/provider.ts'
 import { comesFrom, makeToken, revokeToken, tokensOf } from '../fleet/people/tokens.ts'
-import { viewOf as scopedTo } from '../fleet/people/view.ts'
 import { lookUp } from '../fleet/records.ts'
 import { deviceUrl, INVITATION_LASTS_MS } from '../platform/tokens.ts'
 import { isHeld, readDaemon } from '../store/index.ts'
-import { isPrincipal, reachFor, sightFor } from './authorize.ts'
+import { isPrincipal, reachFor, seenBy, sightFor } from './authorize.ts'
 import { actorOf, ask, ProjectRef, Ref } from './inputs.ts'
 import { type Caller, type Context, command, type Principal as PrincipalCaller, query, tokenOf } from './operation.ts'
 import { PERMISSIONS, type Permission } from './permissions.ts'
 import { requirePerson as onlyPerson, requireNoLonger, requireWhole } from './person.ts'
-import { covers, isEmpty, ROLE_PERMISSIONS, ROLE_WORDS, ROLES, sightOf } from './roles.ts'
+import { both, covers, isEmpty, ROLE_PERMISSIONS, ROLE_WORDS, ROLES, sightOf } from './roles.ts'
 
 const WantedGrants = z
   .array(Grant.extend({ project_id: ProjectRef.nullable().default(null).describe('empty: in the whole fleet') }))
@@ -94,8 +93,12 @@ const isInHand = async ({ fleet, caller }: Context, token: AccessToken): Promise
 /** What a token is limited to. A project that its principal may not see is not told apart from one that is not. */
 async function ownGrants({ fleet }: Context, principal: Principal, wanted: Grant[]): Promise<Grant[]> {
   const sight = sightOf(principal.grants)
-  const seen = sight === 'fleet' ? fleet : scopedTo(fleet, { projects: sight })
-  const grants = await withProjects(seen, wanted).catch(error => {
+  const seen = seenBy(
+    fleet,
+    { kind: 'person', id: principal.id, name: '', grants: principal.grants, limit: null },
+    sight,
+  )
+  const grants = await withPlaces(seen, wanted).catch(error => {
     if (error instanceof NotFound) return undefined
     throw error
   })
@@ -108,7 +111,7 @@ async function ownGrants({ fleet }: Context, principal: Principal, wanted: Grant
 function sharesProject(caller: Caller, { id, grants }: Principal): boolean {
   if (!isPrincipal(caller) || caller.id === id) return true
   const [theirs, own] = [sightOf(grants), sightFor(caller)]
-  return theirs === 'fleet' || own === 'fleet' || !theirs.isDisjointFrom(own)
+  return !isEmpty(both(theirs, own))
 }
 
 const managesPeople = (caller: Caller): boolean =>
@@ -410,5 +413,5 @@ export const people = [
 const permissionsOf = (caller: PrincipalCaller) =>
   (Object.keys(PERMISSIONS) as Permission[]).flatMap(permission => {
     const reach = reachFor(caller, permission)
-    return isEmpty(reach) ? [] : { permission, projects: reach === 'fleet' ? null : [...reach] }
+    return isEmpty(reach) ? [] : { permission, projects: reach === 'fleet' ? null : [...reach.keys()] }
   })

@@ -12,6 +12,16 @@ const FLEET_ONLY: readonly Permission[] = [
 ]
 
 const EVERYBODY: readonly Permission[] = ['self.manage', 'system.read', 'projects.read', 'missions.read', 'teams.read']
+
+/** What a role in one team of a project includes, as far as the role has it: reading, and the work of the team. */
+const IN_TEAM: ReadonlySet<Permission> = new Set([
+  ...(['self.manage', 'system.read', 'projects.read', 'missions.read', 'teams.read'] as const),
+  ...(['reports.read', 'transcripts.read', 'costs.read', 'comments.write'] as const),
+  ...(['missions.create', 'missions.run', 'missions.review', 'missions.land'] as const),
+  ...(['messages.send', 'questions.answer', 'teams.manage'] as const),
+  ...(['mail.send', 'mail.broadcast', 'tasks.work'] as const),
+])
+
 const READER: readonly Permission[] = [...EVERYBODY, 'reports.read', 'transcripts.read', 'costs.read']
 
 const ALL = Object.keys(PERMISSIONS) as Permission[]
@@ -55,43 +65,77 @@ export const ROLE_WORDS: Readonly<Record<Role, string>> = {
 }
 
 /** Where a permission holds: in the whole fleet, or in these projects. */
-export type Reach = 'fleet' | ReadonlySet<string>
+export type Reach = 'fleet' | ReadonlyMap<string, InProject>
+/** All of a project, or these teams of it. Reading is of the whole project, without its other teams. */
+export type InProject = 'all' | ReadonlySet<string>
 
 export function reachOf(grants: readonly Grant[], permission: Permission): Reach {
-  const giving = grants.filter(({ role }) => ROLE_PERMISSIONS[role].has(permission))
-  if (giving.some(({ project_id }) => project_id === null)) return 'fleet'
-  if (FLEET_ONLY.includes(permission)) return new Set()
-  return new Set(giving.flatMap(({ project_id }) => project_id ?? []))
+  const giving = grants.filter(grant => gives(grant, permission))
+  return !giving.some(isWholeFleet) && FLEET_ONLY.includes(permission) ? new Map() : placesOf(giving)
+}
+
+const gives = ({ role, team_id }: Grant, permission: Permission): boolean =>
+  ROLE_PERMISSIONS[role].has(permission) && (team_id === undefined || IN_TEAM.has(permission))
+
+const isWholeFleet = ({ project_id }: Grant): boolean => project_id === null
+
+function placesOf(grants: readonly Grant[]): Reach {
+  if (grants.some(isWholeFleet)) return 'fleet'
+  const places = new Map<string, InProject>()
+  for (const { project_id, team_id } of grants) {
+    const known = places.get(project_id!) ?? new Set()
+    places.set(project_id!, known === 'all' || team_id === undefined ? 'all' : new Set([...known, team_id]))
+  }
+  return places
 }
 
 /** Where anything at all may be seen. */
-export function sightOf(grants: readonly Grant[]): Reach {
-  if (grants.some(({ project_id }) => project_id === null)) return 'fleet'
-  return new Set(grants.flatMap(({ project_id }) => project_id ?? []))
-}
+export const sightOf = (grants: readonly Grant[]): Reach => placesOf(grants)
 
 export function both(one: Reach, other: Reach): Reach {
   if (one === 'fleet') return other
   if (other === 'fleet') return one
-  return one.intersection(other)
+  const places = [...one].flatMap(([project, here]): [string, InProject][] => {
+    const there = other.get(project)
+    const within = here === 'all' ? there : there === 'all' ? here : there && here.intersection(there)
+    return within && (within === 'all' || within.size) ? [[project, within]] : []
+  })
+  return new Map(places)
 }
 
+/** Whether it is reached in some part of a project. */
 export const reaches = (reach: Reach, projectId: string): boolean => reach === 'fleet' || reach.has(projectId)
 
-/** Whether these roles include one of these permissions in a project. */
-export const holdsOneOf = (grants: readonly Grant[], anyOf: readonly string[], projectId: string): boolean =>
-  anyOf.some(permission => reaches(reachOf(grants, permission as Permission), projectId))
+const isReading = (permission: Permission): boolean => permission.endsWith('.read')
+
+/** Whether these roles include a permission in a project, for what is of this team in it. Undefined: it is of no team. */
+export function holds(reach: Reach, permission: Permission, projectId: string, teamId: string | undefined): boolean {
+  if (reach === 'fleet') return true
+  const place = reach.get(projectId)
+  if (place === undefined || place === 'all') return place !== undefined
+  return teamId === undefined ? isReading(permission) : place.has(teamId)
+}
+
+/** Whether these roles include one of these permissions there. */
+export const holdsOneOf = (
+  grants: readonly Grant[],
+  anyOf: readonly string[],
+  projectId: string,
+  teamId?: string,
+): boolean => (anyOf as readonly Permission[]).some(each => holds(reachOf(grants, each), each, projectId, teamId))
 
 export const isEmpty = (reach: Reach): boolean => reach !== 'fleet' && reach.size === 0
 
 /** Whether whoever has `held` may give `wanted` away: nobody hands out more than they have. */
 export const covers = (held: readonly Grant[], wanted: readonly Grant[]): boolean =>
-  wanted.every(({ role, project_id }) =>
-    [...ROLE_PERMISSIONS[role]].every(permission => {
+  wanted.every(grant =>
+    [...ROLE_PERMISSIONS[grant.role]].every(permission => {
       const reach = reachOf(held, permission)
-      return project_id === null
-        ? reach === 'fleet'
-        : reaches(reach, project_id) || isEmpty(reachOf([{ role, project_id }], permission))
+      if (reach === 'fleet') return true
+      if (grant.project_id === null) return false
+      const place = reach.get(grant.project_id)
+      const isCovered = place === 'all' || (grant.team_id !== undefined && place?.has(grant.team_id))
+      return isCovered || isEmpty(reachOf([grant], permission))
     }),
   )
 

@@ -4,6 +4,7 @@ import type { Grant, Role } from '../domain/records/principal.ts'
 import { aMission, NOW } from '../domain/samples.testkit.ts'
 import { aFleet } from '../fleet/fleet.testkit.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { addPrincipal } from '../fleet/people/principals.ts'
 import { keep } from '../fleet/records.testkit.ts'
 import { placeIn } from './aliases/shared.ts'
 import { askOf } from './ask.ts'
@@ -101,10 +102,14 @@ test('every answer is that of a fleet in which the other project does not exist'
   expect(compared).toBeGreaterThan(150)
 })
 
-test('to a token for one team, the other teams of its project do not exist', async () => {
+const inOneTeam = { role: 'team-lead', project_id: OWN, team_id: `${OWN}-team` } as const
+
+test.each([
+  ['a token for one team', aPrincipal(ada.grants as Grant[], { team: `${OWN}-team`, forAgent: true })],
+  ['somebody with a role in one team', aPrincipal([inOneTeam])],
+])('to %s, the other teams of its project do not exist', async (_, speaker) => {
   const [both, alone] = [await aWorld(OWN), await aWorld(OWN)]
   await addTeam(both, OWN, FOREIGN)
-  const speaker = aPrincipal(ada.grants as Grant[], { team: `${OWN}-team`, forAgent: true })
   const wrong: string[] = []
   for (const { operation, about, input } of questions()) {
     if (operation.name in SHARED) continue
@@ -251,4 +256,32 @@ test('the comparison can fail: the owner sees both projects', async () => {
   )
   expect(JSON.stringify(answered)).toContain(FOREIGN)
   expect(routeOf(list).method).toBe('GET')
+})
+
+test('a role in one team changes what is of the team, and nothing else of its project', async () => {
+  const fleet = await aWorld(OWN)
+  await addTeam(fleet, OWN, 'other')
+  const reader = { role: 'monitor', project_id: OWN } as const
+  const signal = AbortSignal.timeout(5000)
+  const as = (...grants: Grant[]) => askOf(fleet, { caller: aPrincipal(grants), signal })
+  const cancel = (mission_id: string) => as(inOneTeam, reader)('cancel_mission', { mission_id })
+  await expect(cancel(`${OWN}-review`)).rejects.toThrow('Your role is in a team')
+  await expect(as(inOneTeam)('create_mission', { project_id: OWN, title: 'x', prompt: 'x' })).rejects.toThrow('a team')
+  const task = { title: 'Sweep', description: 'The yard.' }
+  // Whoever reads the whole project sees the other team, and still does not lead it.
+  await expect(as(inOneTeam, reader)('create_team_task', { team_id: 'other-team', ...task })).rejects.toThrow('a team')
+  await expect(as(inOneTeam)('create_team_task', { team_id: 'other-team', ...task })).rejects.toThrow('no team')
+  const made = await as(inOneTeam)<{ id: string }>('create_team_task', { team_id: `${OWN}-team`, ...task })
+  expect(await cancel(made.id)).toMatchObject({ status: 'cancelled' })
+
+  // A role in a team ends with it, also when somebody deletes it who sees no people.
+  const asked = { operation: 'invite_person', actor: 'person' }
+  const inOther = { ...inOneTeam, team_id: 'other-team' }
+  const bob = await addPrincipal(fleet, asked, { kind: 'person', name: 'Bob', grants: [inOther, inOneTeam] })
+  const remove = (team_id: string, dismiss = true) =>
+    as({ role: 'team-lead', project_id: OWN })('delete_team', { team_id, dismiss })
+  await expect(remove('other-team', false)).rejects.toThrow('still has 1 agent')
+  expect((await fleet.store.get('principals', bob.id))?.value.grants).toEqual([inOther, inOneTeam])
+  await remove('other-team')
+  expect((await fleet.store.get('principals', bob.id))?.value.grants).toEqual([inOneTeam])
 })

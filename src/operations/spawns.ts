@@ -48,8 +48,8 @@ async function spawnOf(context: Context, ref: string): Promise<{ spawn: Spawn; t
 }
 
 /** Whether the caller may add members by themselves, and decide about requests. */
-async function decides(context: Context, { project_id }: Team): Promise<boolean> {
-  if (context.caller.kind !== 'session') return mayIn(context.caller, 'teams.manage', project_id)
+async function decides(context: Context, { id, project_id }: Team): Promise<boolean> {
+  if (context.caller.kind !== 'session') return mayIn(context.caller, 'teams.manage', project_id, id)
   return requireLead(context).then(
     () => true,
     error => {

@@ -8,7 +8,8 @@ import { lookUpTeam, teamsOf } from '../fleet/teams/teams.ts'
 import { isPrincipal, mayIn } from './authorize.ts'
 import { actorOf } from './inputs.ts'
 import type { Context } from './operation.ts'
-import { reaches, reachOf } from './roles.ts'
+import type { Permission } from './permissions.ts'
+import { holdsOneOf } from './roles.ts'
 
 /** The team that a caller means. An agent means its own; a person names one, unless they see only one. */
 export async function teamOf(context: Context, ref: string | undefined): Promise<Team> {
@@ -81,9 +82,9 @@ function nameOf({ caller }: Context): string {
   return caller.kind === 'owner' && caller.plugin ? caller.plugin : 'operator'
 }
 
-function roleIn({ caller }: Context, { project_id }: Team): MemberRole {
+function roleIn({ caller }: Context, { id, project_id }: Team): MemberRole {
   if (!isPrincipal(caller)) return 'team-lead'
-  const may = (permission: Parameters<typeof reachOf>[1]) => reaches(reachOf(caller.grants, permission), project_id)
+  const may = (permission: Permission) => holdsOneOf(caller.grants, [permission], project_id, id)
   if (may('teams.manage')) return 'team-lead'
   return may('mail.broadcast') ? 'coordinator' : 'worker'
 }
@@ -102,8 +103,8 @@ export function requireBroadcaster({ person, role, handle }: Member, to: readonl
 export const leads = ({ role }: Member): boolean => MAY_BROADCAST.includes(role)
 
 /** Whether somebody steers a team: a lead or coordinator among its agents, or a person who may write to all of it. */
-export const steers = ({ caller }: Context, { person, role, project_id }: Member): boolean =>
-  person === null ? MAY_BROADCAST.includes(role) : mayIn(caller, 'mail.broadcast', project_id)
+export const steers = ({ caller }: Context, { person, role, project_id, team_id }: Member): boolean =>
+  person === null ? MAY_BROADCAST.includes(role) : mayIn(caller, 'mail.broadcast', project_id, team_id)
 
 /** For what changes who is in a team: of its agents, only a lead may. For people it is a permission. */
 export async function requireLead(context: Context): Promise<void> {

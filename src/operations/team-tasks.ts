@@ -89,7 +89,7 @@ async function taskOf(context: Context, ref: string): Promise<{ task: Task; team
 /** Whether somebody steers all tasks of a team: a lead or coordinator among its agents, or a person who may start work. */
 async function steersTasks(context: Context, team: Team): Promise<boolean> {
   const { caller } = context
-  if (caller.kind !== 'session') return mayIn(caller, 'missions.run', team.project_id)
+  if (caller.kind !== 'session') return mayIn(caller, 'missions.run', team.project_id, team.id)
   return leads(await memberIn(context, team))
 }
 

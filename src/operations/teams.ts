@@ -7,6 +7,7 @@ import { MAX_TEAM_FILE_CHARS, memberFields, TeamFile } from '../domain/records/t
 import { MEMBER_STATES, stateOf } from '../domain/rules/member-state.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import { requireCodingAgent } from '../fleet/missions/agents.ts'
+import { withoutRolesIn } from '../fleet/people/principals.ts'
 import { current, lookUp } from '../fleet/records.ts'
 import { createTeam } from '../fleet/teams/creating.ts'
 import { addMember, changeMember, dismissMember, lookUpMember } from '../fleet/teams/members.ts'
@@ -222,7 +223,9 @@ export const teams = [
       const asking = ask(context, 'delete_team')
       for (const { member_id } of agents)
         await dismissMember(context.fleet, { ...asking, key: undefined }, member_id, 'Its team was deleted.')
-      await deleteTeam(context.fleet, asking, team.id)
+      // People are in no project, so somebody who sees one sees none of them.
+      const everybody = context.fleet.view?.whole ?? context.fleet
+      await deleteTeam(context.fleet, asking, team.id, when => withoutRolesIn(everybody, team.id, when))
       return { deleted: team.id, dismissed: agents.map(({ handle }) => handle) }
     },
   }),

@@ -2,9 +2,11 @@ import { createHmac, createPrivateKey, generateKeyPairSync, type KeyObject } fro
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { expect, test } from 'vitest'
 import { Project } from '../domain/records/project.ts'
+import { Team } from '../domain/records/team.ts'
 import { forgetEndedJwts } from '../fleet/people/exchange.ts'
 import { addPrincipal, endPrincipal, setGrants, signOutEverywhere } from '../fleet/people/principals.ts'
 import { makeToken, revokeToken } from '../fleet/people/tokens.ts'
+import { keep } from '../fleet/records.testkit.ts'
 import { OPERATIONS } from '../operations/index.ts'
 import { deviceUrl, sessionToken } from '../platform/tokens.ts'
 import { aBrowser, tokenIn } from './browser.testkit.ts'
@@ -284,4 +286,19 @@ test('JWTs that have ended are forgotten, and nobody makes too many', async () =
   // The allowance grows while a slow machine answers.
   const answers = await Promise.all(Array.from({ length: EXCHANGES.burst + 60 }, () => auth(token)))
   expect(answers.map(({ status }) => status)).toContain(429)
+})
+
+test('whoever has a role in a team only gets a JWT of that team, and none of the project', async () => {
+  const { auth, me, fleet } = await aTeam()
+  const at = { project_id: 'id-website', created_at: fleet.now(), updated_at: fleet.now() }
+  for (const name of ['red', 'blue']) await keep(fleet, 'teams', Team.parse({ ...at, id: `team-${name}`, name }))
+  const grants = [{ role: 'worker' as const, project_id: 'id-website', team_id: 'team-red' }]
+  const bob = await addPrincipal(fleet, ASK, { kind: 'service', name: 'Bob', grants })
+  const { token } = await makeToken(fleet, ASK, bob, { name: 'test', grants: null, expires_at: null })
+  const { status, json } = await auth(token, { teamName: 'red' })
+  expect(status).toBe(200)
+  expect((await me(json.token)).json.grants).toEqual(grants)
+  expect((await auth(token, { teamName: 'blue' })).status).toBe(404)
+  expect((await auth(token, { teamName: 'website' })).status).toBe(403)
+  expect((await auth(token, { teamName: 'red', agentType: 'team-lead' })).status).toBe(403)
 })

@@ -49,14 +49,17 @@ export function addExchange(app: FastifyInstance, { fleet, limits }: { fleet: Fl
     const { team, project_id, name } = await placeNamed(seenBy(fleet, caller, sight), teamName)
     if (isPrincipal(caller) && caller.team !== undefined && caller.team !== team?.id)
       throw new Forbidden('This token is for one team only, and is not exchanged for more.')
-    const grant = { role, project_id }
+    const whole = { role, project_id }
+    // Whoever has the role in the team only gives no more than that.
+    const inTeam = team && isPrincipal(caller) && !covered(caller, whole)
+    const grant = inTeam ? { ...whole, team_id: team.id } : whole
     const ask = { operation: 'exchange', actor: actorNamed(caller) }
     if (isPrincipal(caller)) requireCovered(caller, grant, agentType)
     const principal = isPrincipal(caller)
       ? (await current(fleet, 'principals', caller.id)).value
       : await serviceNamed(fleet, ask, handle, grant)
     requireCovered({ ...principal, limit: null }, grant, agentType)
-    if (team) await joined(fleet, team, { id: principal.id, handle, role: grant.role })
+    if (team) await joined(fleet, team, { id: principal.id, handle, role })
     const { jwt, record } = await exchange(fleet, ask, principal, {
       ...{ handle, grant, invitation, team: name, team_id: team?.id ?? null, parent_id: tokenOf(caller) ?? null },
       expires_at: endOf(fleet, caller),
@@ -156,11 +159,14 @@ interface Held {
 }
 
 function requireCovered({ name, grants, limit }: Held, grant: Grant, agentType: string): void {
-  if ([grants, ...(limit ? [limit] : [])].every(held => covers(held, [grant]))) return
+  if (covered({ grants, limit }, grant)) return
   throw new Forbidden(`${name} does not have the role ${agentType} there, so nobody gets it in that name.`, {
     try: 'Ask an owner of this fleet.',
   })
 }
+
+const covered = ({ grants, limit }: Pick<Held, 'grants' | 'limit'>, grant: Grant): boolean =>
+  [grants, ...(limit ? [limit] : [])].every(held => covers(held, [grant]))
 
 /** Not after what it is given for. */
 function endOf({ settings, now }: Fleet, caller: Caller): string {

@@ -67,6 +67,11 @@ function inputOf({ input }: Operation, project: string): Record<string, unknown>
 }
 
 const OF_TEAMS = ['team_id', 'mail_id', 'swarm_id', 'checkpoint_id', 'spawn_id', 'member']
+/** They need `takeover.use` besides, which a role in a team does not include. */
+const TYPE_IN_TERMINALS = new Set(['send_member_input', 'exec_in_member', 'attach_member'])
+
+/** In the project, a mission that is a task of the team. */
+const OF_A_TASK = { mission_id: `${OWN}-failed` }
 const pick = (input: Record<string, unknown>, fields: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(Object.entries(input).filter(([field]) => fields.includes(field)))
 
@@ -103,7 +108,7 @@ describe('every operation × every role', () => {
         const inProject =
           concerns === 'you'
             ? everywhere
-            : says !== 'yes' || concerns === 'fleet' || (concerns === 'either' && !namesProject)
+            : !['yes', 'project'].includes(says) || concerns === 'fleet' || (concerns === 'either' && !namesProject)
               ? 'refused'
               : 'reached'
         const cases: [string, Grant[], string, string[]][] = [
@@ -156,6 +161,50 @@ describe('every operation × every role', () => {
     console.log(`${checks} checks with tokens for one team, ${wrong.length} wrong`)
     expect(wrong).toEqual([])
     expect(checks).toBeGreaterThan(2000)
+  })
+
+  test('with a role in one team, about the team, the rest of its project, another team and another project', async () => {
+    const fleet = aFleet()
+    for (const project of [OWN, FOREIGN]) await fill(fleet, project)
+    const other = 'otherteam'
+    await addTeam(fleet, OWN, other)
+    const wrong: string[] = []
+    let checks = 0
+    for (const operation of OPERATIONS.filter(({ name }) => published.get(name)!.concerns !== 'you'))
+      for (const role of ROLES) {
+        const { concerns } = published.get(operation.name)!
+        const may = isHeld(role, operation) === 'yes' && concerns !== 'fleet' && !TYPE_IN_TERMINALS.has(operation.name)
+        const reads = operation.kind !== 'command'
+        const named = { ...inputOf(operation, OWN), ...('mission_id' in operation.input.shape && OF_A_TASK) }
+        const inTeam = pick(named, [...OF_TEAMS, 'task_id', 'mission_id', 'project_id'])
+        const isOfTeam = Object.keys(inTeam).some(field => field !== 'project_id')
+        const inProject = pick(inputOf(operation, OWN), ['project_id', 'mission_id', 'session_id', 'question_id'])
+        const inOther = pick(inputOf(operation, other), OF_TEAMS)
+        const elsewhere = inputOf(operation, FOREIGN)
+        const cases: [string, Record<string, unknown>, boolean][] = [
+          ['the team', inTeam, may && (reads || isOfTeam)],
+          ['the project', inProject, may && reads],
+          ['another team', { ...inProject, ...inOther }, false],
+          ['another project', elsewhere, false],
+        ]
+        for (const [about, input, expected] of cases) {
+          if (about !== 'the team' && !Object.keys(about === 'another team' ? inOther : input).length) continue
+          checks++
+          const caller = aPrincipal([{ role, project_id: OWN, team_id: `${OWN}-team` }])
+          const seen = await authorize(operation, { fleet, caller }, input).catch(error => {
+            if (error instanceof Refusal) return undefined
+            throw error
+          })
+          const isTeam = about.endsWith('team')
+          const [team, project] = [about === 'the team' ? OWN : other, about === 'the project' ? OWN : FOREIGN]
+          const reached = isTeam ? seen?.store.get('teams', `${team}-team`) : seen?.store.get('projects', project)
+          const isReached = (await reached) !== undefined
+          if (isReached !== expected) wrong.push(`${operation.name} as ${role} about ${about}: ${isReached}`)
+        }
+      }
+    console.log(`${checks} checks with roles in one team, ${wrong.length} wrong`)
+    expect(wrong).toEqual([])
+    expect(checks).toBeGreaterThan(3000)
   })
 
   test('over REST and MCP, with the token of a service', async () => {

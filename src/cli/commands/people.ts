@@ -3,7 +3,8 @@ import type { Command } from 'commander'
 import type { z } from 'zod'
 import { InvalidInput } from '../../domain/errors.ts'
 import { shortId } from '../../domain/ids.ts'
-import { type Grant, ROLES, type Role } from '../../domain/records/principal.ts'
+import { type Grant, ROLES } from '../../domain/records/principal.ts'
+import { wantedRole } from '../../domain/rules/groups.ts'
 import type { people } from '../../operations/people.ts'
 import { type Cli, does } from '../command.ts'
 import { namedServer } from '../server.ts'
@@ -14,7 +15,10 @@ type Answer<N extends (typeof people)[number]['name']> = z.infer<
 >
 type Person = Answer<'list_people'>['people'][number]
 
-const ROLE_OPTION = ['--role <role...>', `${ROLES.join(', ')}; or <role>@<project> for one project`] as const
+const ROLE_OPTION = [
+  '--role <role...>',
+  `${ROLES.join(', ')}; <role>@<project> for one project, or <role>@<project>:<team> for one team of it`,
+] as const
 const WHO = ['<name>', 'the name, id or first letters'] as const
 
 export function addPeople(program: Command): void {
@@ -101,7 +105,10 @@ export function addPeople(program: Command): void {
     .command('set')
     .description('replace the roles of a person or service')
     .argument(...WHO)
-    .argument('<roles...>', `${ROLES.join(', ')}; or <role>@<project> for one project`)
+    .argument(
+      '<roles...>',
+      `${ROLES.join(', ')}; <role>@<project> for one project, or <role>@<project>:<team> for one team of it`,
+    )
   does(set, async (cli, [who, ...roles]) => {
     const input = { principal_id: who, grants: grantsIn(roles) }
     const answer = await cli.ask<Person>('set_roles', input)
@@ -244,27 +251,31 @@ async function listRoles(cli: Cli): Promise<undefined> {
   )
 }
 
-/** `monitor`, or `team-lead@website`. */
+/** `monitor`, `team-lead@website`, or `worker@website:red`. */
 function grantsIn(roles: readonly string[]): Grant[] {
   return roles.map(text => {
-    const [role = '', ...project] = text.split('@')
+    const [role = '', ...place] = text.split('@')
     if (!(ROLES as readonly string[]).includes(role))
       throw new InvalidInput('role', `is not one: ${role}`, { try: `Choose one of ${ROLES.join(', ')}.` })
-    if (project.length && !project.join('@').trim())
+    const wanted = wantedRole(text)
+    if (!wanted || (place.length && !wanted.project))
       throw new InvalidInput('role', `names no project after the @: ${text}`, {
-        try: `${role}@<project>, or ${role} for the whole fleet.`,
+        try: `${role}@<project>, ${role}@<project>:<team>, or ${role} for the whole fleet.`,
       })
-    return { role: role as Role, project_id: project.join('@') || null }
+    return { role: wanted.role, project_id: wanted.project, ...(wanted.team && { team_id: wanted.team }) }
   })
 }
 
 async function rolesInWords(cli: Cli, grants: readonly Grant[]): Promise<string> {
   if (!grants.length) return 'no roles'
+  const nameOf = async (operation: 'get_project' | 'get_team', input: Record<string, string>, id: string) =>
+    (await cli.ask<{ name: string }>(operation, input).catch(() => ({ name: id }))).name
   const names = await Promise.all(
-    grants.map(async ({ role, project_id }) => {
+    grants.map(async ({ role, project_id, team_id }) => {
       if (project_id === null) return role
-      const project = await cli.ask<{ name: string }>('get_project', { project_id }).catch(() => ({ name: project_id }))
-      return `${role} in ${project.name}`
+      const project = await nameOf('get_project', { project_id }, project_id)
+      if (team_id === undefined) return `${role} in ${project}`
+      return `${role} in the team ${await nameOf('get_team', { team_id }, team_id)} of ${project}`
     }),
   )
   return names.join(', ')

@@ -376,6 +376,10 @@ export type Mission = z.infer<typeof Mission>
 export const isListed = ({ member, status }: Pick<Mission, 'member' | 'status'>): boolean =>
   member === null || status === 'needs_input' || status === 'review' || status === 'failed'
 
+/** The team that a mission is of: as a task, or as what the sessions of a member belong to. */
+export const teamOfMission = ({ task, member }: Pick<Mission, 'task' | 'member'>): string | undefined =>
+  task?.team_id ?? member?.team_id
+
 /** The result of one check at one commit. */
 export const Evidence = z.object({
   id: Id,

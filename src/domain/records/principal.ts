@@ -6,10 +6,11 @@ export const ROLES = ['owner', 'team-lead', 'coordinator', 'worker', 'merger', '
 export const Role = z.enum(ROLES)
 export type Role = z.infer<typeof Role>
 
-/** A role in the whole fleet, or in one project. */
+/** A role in the whole fleet, in one project, or in one team of a project. */
 export const Grant = z.strictObject({
   role: Role,
   project_id: Id.nullable().describe('empty: in the whole fleet'),
+  team_id: Id.optional().describe('only in this team of the project'),
 })
 export type Grant = z.infer<typeof Grant>
 export const MOST_GRANTS = 200

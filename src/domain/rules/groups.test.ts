@@ -3,6 +3,12 @@ import { groupsIn, mappedFor, mappedGroup } from './groups.ts'
 
 test('a group stands for a role in the fleet or in a project', () => {
   expect(mappedGroup('admins=owner')).toEqual({ group: 'admins', role: 'owner', project: null })
+  expect(mappedGroup('red=worker@web site:red')).toEqual({
+    group: 'red',
+    role: 'worker',
+    project: 'web site',
+    team: 'red',
+  })
   expect(mappedGroup('web=team-lead@web site')).toEqual({ group: 'web', role: 'team-lead', project: 'web site' })
   expect(mappedGroup('cn=dev,ou=x=worker')).toEqual({ group: 'cn=dev,ou=x', role: 'worker', project: null })
   for (const wrong of ['', 'admins', 'admins=', '=owner', 'admins=boss', 'admins=owner@'])

@@ -1,18 +1,35 @@
 import { ROLES, type Role } from '../records/principal.ts'
 
-/** What a group of a provider stands for: a role in the whole fleet, or in the project with this name. */
-export interface MappedGroup {
-  group: string
+/** A role in the whole fleet, in the project with this name, or in a team of it. */
+export interface WantedRole {
   role: Role
   project: string | null
+  team?: string
 }
 
-const FORM = new RegExp(`^(.+)=(${ROLES.join('|')})(?:@(.+))?$`)
+/** What a group of a provider stands for. */
+export interface MappedGroup extends WantedRole {
+  group: string
+}
+
+const ROLE_FORM = new RegExp(`^(${ROLES.join('|')})(?:@(.+))?$`)
+
+/** Reads `monitor`, `team-lead@website` or `worker@website:red`. Undefined: it is no role. */
+export function wantedRole(text: string): WantedRole | undefined {
+  const [, role, place] = ROLE_FORM.exec(text.trim()) ?? []
+  if (!role) return undefined
+  if (place === undefined) return { role: role as Role, project: null }
+  const [, project, team] = /^(.+):([\w-]+)$/.exec(place) ?? []
+  return { role: role as Role, project: (project ?? place).trim(), ...(team && { team }) }
+}
+
+const FORM = new RegExp(`^(.+)=((?:${ROLES.join('|')})(?:@.+)?)$`)
 
 /** Reads `admins=owner` or `web=team-lead@website`. The name of a group may contain `=` itself. Undefined: it is none. */
 export function mappedGroup(text: string): MappedGroup | undefined {
-  const [, group, role, project = null] = FORM.exec(text.trim()) ?? []
-  return group && role ? { group: group.trim(), role: role as Role, project: project?.trim() ?? null } : undefined
+  const [, group, place] = FORM.exec(text.trim()) ?? []
+  const wanted = place && wantedRole(place)
+  return group && wanted ? { group: group.trim(), ...wanted } : undefined
 }
 
 /** What somebody gets for the groups they are in. A group that is not mapped gives nothing. */

@@ -1,4 +1,5 @@
 import type { Event } from '../../domain/records/event.ts'
+import { teamOfMission } from '../../domain/records/mission.ts'
 import { type Notification, type NotificationSettings, whoseSettings } from '../../domain/records/notification.ts'
 import type { Grant } from '../../domain/records/principal.ts'
 import { neededBy, rightsFor } from '../../domain/rules/needs.ts'
@@ -52,8 +53,8 @@ export async function madeOf(
 /** Text of agents as one line without control characters: it becomes a subject, or a notification. */
 const line = (text: string, max: number): string => clipped(withoutControls(text).replace(/\s+/g, ' ').trim(), max)
 
-/** Whether these roles include one of these permissions in a project. */
-export type Rights = (grants: readonly Grant[], anyOf: readonly string[], projectId: string) => boolean
+/** Whether these roles include one of these permissions in a project, for what is of this team in it. */
+export type Rights = (grants: readonly Grant[], anyOf: readonly string[], projectId: string, teamId?: string) => boolean
 
 /** Whether it concerns whom it is for: they may see it, and may do something about it. Everything concerns the owner. */
 export async function concerns(
@@ -73,7 +74,10 @@ export async function concerns(
   if (need === 'many' || need === 'test') return true
   const about = plan_id ? await readable(fleet, 'plans', plan_id) : await readable(fleet, 'missions', mission_id ?? '')
   const question = question_id ? (await readable(fleet, 'questions', question_id))?.value.kind : undefined
-  return about !== undefined && may(person.grants, rightsFor({ need, plan_id }, question), about.value.project_id)
+  if (!about) return false
+  const { project_id } = about.value
+  const team = 'task' in about.value ? teamOfMission(about.value) : undefined
+  return may(person.grants, rightsFor({ need, plan_id }, question), project_id, team)
 }
 
 /** Whether it still waits for a person: they may have answered meanwhile. */

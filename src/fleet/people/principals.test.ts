@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
+import { Team } from '../../domain/records/team.ts'
+import { aProject, NOW } from '../../domain/samples.testkit.ts'
 import { aFleet } from '../fleet.testkit.ts'
-import { addPrincipal, endPrincipal, lookUpPrincipal, nameOfActor } from './principals.ts'
+import { keep } from '../records.testkit.ts'
+import { addPrincipal, endPrincipal, lookUpPrincipal, nameOfActor, setGrants, withoutRolesIn } from './principals.ts'
 
 const ASK = { operation: 'invite_person', actor: 'person' }
 
@@ -59,4 +62,24 @@ test('an id is that of its person, also if somebody else has it as a name', asyn
   expect((await lookUpPrincipal(fleet, ada.id)).value.name).toBe('Ada')
   expect((await lookUpPrincipal(fleet, mallory.id)).value.id).toBe(mallory.id)
   expect((await lookUpPrincipal(fleet, 'ADA')).value.id).toBe(ada.id)
+})
+
+test('a role in a team is kept with its ids, and ends with the team', async () => {
+  const fleet = aFleet()
+  for (const id of ['website', 'shop']) await keep(fleet, 'projects', aProject({ id, name: id, path: `/${id}` }))
+  const at = { created_at: NOW, updated_at: NOW }
+  await keep(fleet, 'teams', Team.parse({ ...at, id: 't1', project_id: 'website', name: 'red' }))
+  await keep(fleet, 'teams', Team.parse({ ...at, id: 't2', project_id: 'shop', name: 'red' }))
+  const inRed = { role: 'worker', project_id: 'website', team_id: 'red' } as const
+  const reads = { role: 'monitor', project_id: 'shop' } as const
+  const ada = await addPrincipal(fleet, ASK, { kind: 'person', name: 'Ada', grants: [inRed, reads] })
+  expect(ada.grants).toEqual([{ ...inRed, team_id: 't1' }, reads])
+  for (const grant of [
+    { ...inRed, team_id: 't2' },
+    { ...inRed, team_id: 'blue' },
+    { ...inRed, project_id: null },
+  ])
+    await expect(setGrants(fleet, ASK, ada.id, [grant]), grant.team_id).rejects.toThrow()
+  await fleet.commit('commit.wish', await withoutRolesIn(fleet, 't1', { actor: 'person', now: NOW }))
+  expect((await lookUpPrincipal(fleet, 'Ada')).value.grants).toEqual([reads])
 })

@@ -1,10 +1,13 @@
 import { InvalidInput, NotAllowed } from '../../domain/errors.ts'
 import { type Grant, Principal } from '../../domain/records/principal.ts'
+import type { By } from '../../domain/rules/life.ts'
 import { looksOf } from '../../domain/rules/lookalikes.ts'
 import type { Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
 import { all, current, derivedId, lookUp, put, readable } from '../records.ts'
+import { lookUpTeam } from '../teams/teams.ts'
+import { viewOf } from './view.ts'
 
 /** The person or service with this id or name. An id comes first: people of a provider choose their names. */
 export async function lookUpPrincipal(fleet: Fleet, ref: string): Promise<Stored<Principal>> {
@@ -30,7 +33,7 @@ export async function addPrincipal(
   { kind, name, grants, provider = null }: Pick<Principal, 'kind' | 'name' | 'grants'> & Partial<Principal>,
 ): Promise<Principal> {
   requireLine(name)
-  const resolved = await withProjects(fleet, grants)
+  const resolved = await withPlaces(fleet, grants)
   const id = await oncePerKey(fleet, ask, async () => {
     const looks = looksOf(name)
     const earlier = (await principalsOf(fleet)).filter(each => looksOf(each.name) === looks)
@@ -67,7 +70,7 @@ function requireLine(name: string): void {
 
 /** Open streams end and are opened again with the new roles. */
 export async function setGrants(fleet: Fleet, ask: Ask, id: string, grants: readonly Grant[]): Promise<Principal> {
-  const resolved = await withProjects(fleet, grants)
+  const resolved = await withPlaces(fleet, grants)
   await changePrincipal(fleet, ask, id, 'principal_changed', principal => ({ ...principal, grants: resolved }))
   return (await current(fleet, 'principals', id)).value
 }
@@ -117,12 +120,30 @@ async function allNamed(fleet: Fleet, name: string): Promise<Principal[]> {
   return found.map(({ value }) => value)
 }
 
-/** Projects can be named in a grant. The record has their ids. */
-export async function withProjects(fleet: Fleet, grants: readonly Grant[]): Promise<Grant[]> {
-  return Promise.all(
-    grants.map(async ({ role, project_id }) => ({
-      role,
-      project_id: project_id === null ? null : (await lookUp(fleet, 'projects', project_id)).value.id,
-    })),
+/** Projects and teams can be named in a grant. The record has their ids. */
+export const withPlaces = (fleet: Fleet, grants: readonly Grant[]): Promise<Grant[]> =>
+  Promise.all(
+    grants.map(async ({ role, project_id, team_id }): Promise<Grant> => {
+      if (project_id === null) {
+        if (team_id !== undefined) throw new InvalidInput('grants', 'name a team without its project')
+        return { role, project_id }
+      }
+      const { id } = (await lookUp(fleet, 'projects', project_id)).value
+      if (team_id === undefined) return { role, project_id: id }
+      const there = viewOf(fleet, { projects: new Set([id]), teams: new Map() })
+      return { role, project_id: id, team_id: (await lookUpTeam(there, team_id)).value.id }
+    }),
   )
+
+/** What a team that is deleted changes: a role in it would otherwise go on showing its project. */
+export async function withoutRolesIn(fleet: Fleet, team: string, { now, actor }: By) {
+  const stored = await Array.fromAsync(all(fleet, 'principals', 'created'))
+  const changed = stored.flatMap(({ value, version }) => {
+    const grants = value.grants.filter(({ team_id }) => team_id !== team)
+    return grants.length < value.grants.length ? [{ next: { ...value, grants, updated_at: now }, version }] : []
+  })
+  return {
+    changes: changed.map(({ next, version }) => put('principals', next, version)),
+    events: changed.map(({ next }) => event('principal_changed', next, now, actor)),
+  }
 }

@@ -3,6 +3,7 @@ import type { Grant, Principal } from '../../domain/records/principal.ts'
 import { mappedFor } from '../../domain/rules/groups.ts'
 import { type Fleet, retryOnConflict } from '../fleet.ts'
 import { all, current, lookUp, put } from '../records.ts'
+import { teamsOf } from '../teams/teams.ts'
 import { addPrincipal, setGrants } from './principals.ts'
 
 /** Somebody as their provider knows them. */
@@ -66,15 +67,20 @@ async function added(fleet: Fleet, provided: Provided, grants: Grant[]): Promise
   throw new InvalidInput('name', `is taken too often: ${name}`)
 }
 
-/** A group may be mapped to a project that is gone. It then gives nothing. */
+const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
+
+/** A group may be mapped to a project or a team that is gone. It then gives nothing. */
 async function grantsOf(fleet: Fleet, groups: readonly string[]): Promise<Grant[]> {
   const wanted = mappedFor(groups, fleet.settings.oidcGroups)
-  const grants = wanted.map(async ({ role, project }): Promise<Grant[]> => {
+  const grants = wanted.map(async ({ role, project, team }): Promise<Grant[]> => {
     if (project === null) return [{ role, project_id: null }]
     const found = (await lookUp(fleet, 'projects', project).catch(noneIfGone))?.value
     // The whole id or name: the first letters of an id may be those of another project.
-    const isMeant = found && [found.id, found.name.toLowerCase()].includes(project.toLowerCase())
-    return isMeant ? [{ role, project_id: found.id }] : []
+    const isMeant = found && [found.id, found.name].some(each => isSame(each, project))
+    if (!isMeant) return []
+    if (team === undefined) return [{ role, project_id: found.id }]
+    const [of] = (await teamsOf(fleet, found.id)).filter(each => !each.ended_at && isSame(each.name, team))
+    return of ? [{ role, project_id: found.id, team_id: of.id }] : []
   })
   const found = (await Promise.all(grants)).flat()
   return [...new Map(found.map(grant => [JSON.stringify(grant), grant])).values()]

@@ -72,10 +72,10 @@ const OF_TEAMS: ReadonlySet<Collection> = new Set([
 /** An entry of the audit log does not say which team it is about. */
 const isOfTeams = (touched: string): boolean => OF_TEAMS.has(touched.split('/')[0] as Collection)
 
-/** Where somebody sees anything: some projects, and in them all teams or only one. */
+/** Where somebody sees anything: some projects, and in some of them only these teams. */
 export interface Place {
   projects: ReadonlySet<string>
-  team?: string
+  teams: ReadonlyMap<string, ReadonlySet<string>>
 }
 
 /** What the fleet tells everybody. All other events without a project are about the whole fleet or about people. */
@@ -88,14 +88,14 @@ const MOST_PAGES = 100
 export class ScopedStore implements Store {
   readonly #whole: Store
   readonly #projects: ReadonlySet<string>
-  readonly #team: string | undefined
+  readonly #teams: Place['teams']
   readonly #seal: () => Promise<Seal>
   readonly unreadable: ReadonlySet<string> = new Set()
 
-  constructor(whole: Store, { projects, team }: Place, seal: () => Promise<Seal>) {
+  constructor(whole: Store, { projects, teams }: Place, seal: () => Promise<Seal>) {
     this.#whole = whole
     this.#projects = projects
-    this.#team = team
+    this.#teams = teams
     this.#seal = seal
   }
 
@@ -197,11 +197,11 @@ export class ScopedStore implements Store {
 
   #isTold({ project_id, kind, data: { team } }: Event): boolean {
     if (project_id === null) return TOLD_TO_ALL.has(kind)
-    return this.#projects.has(project_id) && (team === undefined || this.#isOwnTeam(team))
+    return this.#projects.has(project_id) && (team === undefined || this.#isOwnTeam(project_id, team))
   }
 
-  #isOwnTeam(team: unknown): boolean {
-    return this.#team === undefined || this.#team === team
+  #isOwnTeam(project: string, team: unknown): boolean {
+    return this.#teams.get(project)?.has(team as string) ?? true
   }
 
   async #shown<C extends Collection>(
@@ -218,9 +218,9 @@ export class ScopedStore implements Store {
   #isOwn(collection: Collection, value: object): boolean {
     if (collection === 'faults' || collection === 'counts') return false
     const { id, project_id = '', team_id } = value as { id: string; project_id?: string; team_id?: string }
-    if (collection === 'audit' && this.#team !== undefined && (value as AuditEntry).touched.some(isOfTeams))
+    if (collection === 'audit' && this.#teams.has(project_id) && (value as AuditEntry).touched.some(isOfTeams))
       return false
-    if (OF_TEAMS.has(collection) && !this.#isOwnTeam(collection === 'teams' ? id : team_id)) return false
+    if (OF_TEAMS.has(collection) && !this.#isOwnTeam(project_id, collection === 'teams' ? id : team_id)) return false
     return this.#projects.has(collection === 'projects' ? id : project_id)
   }
 

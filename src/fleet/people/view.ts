@@ -5,7 +5,7 @@ import { type Place, ScopedStore } from './scoped-store.ts'
 import { type Seal, sealOf } from './sealing.ts'
 
 /**
- * The fleet as somebody sees it who may see some projects only, or one team in them. Nothing of any other exists in it,
+ * The fleet as somebody sees it who may see some projects only, or some teams in them. Nothing of any other exists in it,
  * so whatever is asked of it can neither show nor touch one. The few places that are shared (slots, budgets) use `view.whole`.
  */
 export function viewOf(fleet: Fleet, place: Place): Fleet {

@@ -3,7 +3,7 @@ import type { NewEvent } from '../../domain/records/event.ts'
 import type { Session } from '../../domain/records/session.ts'
 import { Member, type Team } from '../../domain/records/team.ts'
 import type { By } from '../../domain/rules/life.ts'
-import type { Stored } from '../../store/index.ts'
+import type { Change, Stored } from '../../store/index.ts'
 import { type Ask, by, oncePerKey } from '../commands.ts'
 import type { Fleet } from '../fleet.ts'
 import { all, asTheyAre, current, derivedId, lookUp, put } from '../records.ts'
@@ -75,8 +75,10 @@ export async function changeTeam(fleet: Fleet, ask: Ask, id: string, change: Tea
   return current(fleet, 'teams', id)
 }
 
-/** A team without agents ends. What it wrote stays. */
-export async function deleteTeam(fleet: Fleet, ask: Ask, id: string): Promise<void> {
+type Also = (when: By) => Promise<{ changes: Change[]; events: NewEvent[] }>
+
+/** A team without agents ends, and with it what it alone gives to people. What it wrote stays. */
+export async function deleteTeam(fleet: Fleet, ask: Ask, id: string, also: Also): Promise<void> {
   await oncePerKey(fleet, ask, async () => {
     const { value, version } = await current(fleet, 'teams', id)
     requireTeam(value)
@@ -87,10 +89,11 @@ export async function deleteTeam(fleet: Fleet, ask: Ask, id: string): Promise<vo
         { try: `fleet team dismiss ${value.name} <member>, or fleet team delete ${value.name} --dismiss` },
       )
     const when = by(fleet, ask)
+    const ends = await also(when)
     return {
       subject: id,
-      changes: [put('teams', { ...value, ended_at: when.now, updated_at: when.now }, version)],
-      events: [aboutTeam(value, 'team_deleted', when, { name: value.name })],
+      changes: [put('teams', { ...value, ended_at: when.now, updated_at: when.now }, version), ...ends.changes],
+      events: [aboutTeam(value, 'team_deleted', when, { name: value.name }), ...ends.events],
     }
   })
 }

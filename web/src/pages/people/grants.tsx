@@ -19,17 +19,23 @@ interface GrantsInputProps {
   set(grants: Grants): void
 }
 
-/** Roles, each in the whole fleet or in one project. */
+/** Roles, each in the whole fleet, in one project or in one team. */
 export function GrantsInput({ grants, set }: GrantsInputProps) {
   const roles = useAsk('list_roles', {}).data?.roles ?? []
   const projects = useAsk('list_projects', { limit: 500 }).data?.projects ?? []
-  const where = [...namesOf(projects)].map(([value, label]) => ({ value, label: plain(label) }))
+  const teams = useAsk('list_teams', {}).data?.teams ?? []
+  const where = [...namesOf(projects)].flatMap(([id, name]) => [
+    { value: id, label: plain(name) },
+    ...teams
+      .filter(team => team.project_id === id && !team.ended_at)
+      .map(team => ({ value: `${id} ${team.id}`, label: `${plain(name)}, team ${team.name}` })),
+  ])
   const put = (at: number, change: Partial<Grant>) =>
     set(grants.map((grant, index) => (index === at ? { ...grant, ...change } : grant)))
   return (
     <div>
       <ul className="grants" aria-label="Roles">
-        {grants.map(({ role, project_id }, at) => (
+        {grants.map(({ role, project_id, team_id }, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: two may be alike while they are being chosen
           <li key={at} className="grant">
             <ChoiceInput
@@ -40,8 +46,8 @@ export function GrantsInput({ grants, set }: GrantsInputProps) {
             />
             <ChoiceInput
               label="Where"
-              value={project_id ?? null}
-              set={chosen => put(at, { project_id: chosen })}
+              value={project_id ? [project_id, team_id].filter(Boolean).join(' ') : null}
+              set={chosen => put(at, placeIn(chosen))}
               options={where}
               none="Whole fleet"
             />
@@ -75,14 +81,27 @@ export function GrantsInput({ grants, set }: GrantsInputProps) {
   )
 }
 
-/** Such as “team-lead in Shop”. */
-export function useGrantWords(): (grant: { role: string; project_id: string | null }) => string {
-  const projectName = useProjectNames()
-  return ({ role, project_id }) =>
-    `${role} in ${project_id === null ? 'the whole fleet' : plain(projectName(project_id) || 'a project that is gone')}`
+/** The project and the team in a choice. */
+function placeIn(chosen: string | null): Pick<Grant, 'project_id' | 'team_id'> {
+  const [project_id = null, team_id] = chosen?.split(' ') ?? []
+  return { project_id, team_id }
 }
 
-export function RoleList({ grants }: { grants: readonly { role: string; project_id: string | null }[] }) {
+type Given = Pick<Grant, 'team_id'> & { role: string; project_id: string | null }
+
+/** Such as “team-lead in Shop”, or “worker in the team red of Shop”. */
+export function useGrantWords(): (grant: Given) => string {
+  const projectName = useProjectNames()
+  const teams = useAsk('list_teams', {}).data?.teams ?? []
+  return ({ role, project_id, team_id }) => {
+    if (project_id === null) return `${role} in the whole fleet`
+    const project = plain(projectName(project_id) || 'a project that is gone')
+    if (team_id === undefined) return `${role} in ${project}`
+    return `${role} in the team ${teams.find(({ id }) => id === team_id)?.name ?? team_id} of ${project}`
+  }
+}
+
+export function RoleList({ grants }: { grants: readonly Given[] }) {
   const words = useGrantWords()
   if (!grants.length)
     return (
@@ -94,7 +113,7 @@ export function RoleList({ grants }: { grants: readonly { role: string; project_
     <Text size="2" asChild>
       <ul className="roles">
         {grants.map(grant => (
-          <li key={`${grant.role} ${grant.project_id}`}>{words(grant)}</li>
+          <li key={`${grant.role} ${grant.project_id} ${grant.team_id}`}>{words(grant)}</li>
         ))}
       </ul>
     </Text>
