@@ -10,9 +10,10 @@ import type { Permission } from './permissions.ts'
 
 /** Settings that decide about the work of a mission ahead need what the decision itself needs, wherever they are set. */
 export function neededFor(settings: object): readonly Permission[] {
-  const { landing, otherwise } = settings as { landing?: unknown; otherwise?: unknown }
+  const { landing, agents_may_land, otherwise } = settings as Record<string, unknown>
+  const letsLand = landing === 'auto' || landing === 'pull-request' || agents_may_land === true
   return [
-    ...(landing === 'auto' || landing === 'pull-request' ? (['missions.land'] as const) : []),
+    ...(letsLand ? (['missions.land'] as const) : []),
     // Permission requests that nobody answers in time are allowed then.
     ...(otherwise === 'allow' ? (['approvals.decide'] as const) : []),
   ]
@@ -32,6 +33,6 @@ export async function requireLandsForAgents({ fleet, caller }: Pick<Context, 'fl
   if (!isAgent(caller)) return
   const { value } = await current(fleet, 'missions', id)
   const { value: project } = await current(fleet, 'projects', value.project_id)
-  if (effective(value, project, defaultsOf(fleet)).landing === 'auto') return
+  if (project.agents_may_land || effective(value, project, defaultsOf(fleet)).landing === 'auto') return
   throw new Forbidden('An agent lands only what may land by itself.', { try: `A person can: fleet land ${id}` })
 }

@@ -259,7 +259,7 @@ const isYoung = ({ started }: Seen, { since }: Belonging): boolean =>
 function isOurOwn(seen: Seen, all: readonly Seen[]): boolean {
   const starters = startersOfPrograms()
   for (let at: Seen | undefined = seen; at && marksIn(at.pid).length === 0; ) {
-    const { parent } = at
+    const { parent }: Seen = at
     if (starters.includes(parent)) return true
     at = all.find(({ pid }) => pid === parent)
   }

@@ -101,6 +101,18 @@ export const PROJECT_FIELDS: readonly Field[] = [
   },
   { flags: '--allow-push', field: 'allow_push', summary: 'let agents push', kind: 'flag' },
   { flags: '--no-allow-push', field: 'allow_push', summary: 'do not let agents push', kind: 'flag' },
+  {
+    flags: '--agents-may-land',
+    field: 'agents_may_land',
+    summary: 'let an agent with a JWT land, if its role does',
+    kind: 'flag',
+  },
+  {
+    flags: '--no-agents-may-land',
+    field: 'agents_may_land',
+    summary: 'people and services land, and no agent does',
+    kind: 'flag',
+  },
 ]
 
 const CHECK = '--check <name=line>'
@@ -295,6 +307,7 @@ function describe({ terminal }: Cli, project: Project): void {
     ['timeout', project.timeout_seconds === null ? '' : `${project.timeout_seconds} s`],
     ['retries', number(project.max_retries)],
     ['may push', project.allow_push ? 'yes' : ''],
+    ['agents may land', project.agents_may_land ? 'yes' : ''],
     [
       'isolation',
       project.isolation === 'linked'

@@ -166,6 +166,10 @@ export const ProjectSettings = z.object({
     .default([])
     .describe("names of the server's environment variables that its agents may see"),
   allow_push: z.boolean().default(false),
+  agents_may_land: z
+    .boolean()
+    .default(false)
+    .describe('whether an agent with a JWT whose role lands may land although `landing` is not auto'),
   isolation: Isolation.default('private'),
   hooks: z
     .enum(['on', 'off'])

@@ -216,6 +216,12 @@ export function ProjectSettings({ project }: { project: Project }) {
               value={value.allow_push}
               set={set('allow_push')}
             />
+            <SwitchInput
+              label="Agents may land"
+              hint="An agent with a JWT whose role includes landing may land here, also if landing needs a review."
+              value={value.agents_may_land}
+              set={set('agents_may_land')}
+            />
             <ChoiceInput
               label="Isolation"
               hint="With its own repository a mission cannot touch your branches, stash or configuration. A linked worktree shares them."
