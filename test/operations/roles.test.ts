@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Refusal } from '../../src/domain/errors.ts'
-import { type Grant, ROLES, type Role } from '../../src/domain/records/principal.ts'
+import { type Grant, ROLES } from '../../src/domain/records/principal.ts'
 import { aFleet } from '../../src/fleet/fleet.testkit.ts'
 import { addPrincipal } from '../../src/fleet/people/principals.ts'
 import { makeToken } from '../../src/fleet/people/tokens.ts'
@@ -19,30 +17,7 @@ import { outside } from '../../src/server/mcp/outside.ts'
 import { raw } from '../../src/server/server.testkit.ts'
 import { serve } from '../../src/server/server.ts'
 import { aReader } from '../../src/server/topics.testkit.ts'
-import { ROOT } from '../kit/fleet.ts'
-
-/** What people read. The walk compares what the program does with it. */
-const PAGE = readFileSync(join(ROOT, 'docs/reference/permissions.md'), 'utf8')
-const rowsOf = (title: string): string[][] =>
-  PAGE.split(`## ${title}\n`)[1]!
-    .split('\n## ')[0]!
-    .split('\n')
-    .filter(line => line.startsWith('| '))
-    .slice(2)
-    .map(line =>
-      line
-        .split('|')
-        .slice(1, -1)
-        .map(cell => cell.replaceAll('`', '').trim()),
-    )
-
-const held = new Map(
-  rowsOf('Permissions').map(([permission, , ...cells]) => [
-    permission!,
-    new Map(ROLES.map((role, index) => [role, cells[index]!])),
-  ]),
-)
-const published = new Map(rowsOf('Operations').map(([name, permission, concerns]) => [name!, { permission, concerns }]))
+import { held, inputOf, isHeld, OF_A_TASK, OF_TEAMS, pick, published, TYPE_IN_TERMINALS } from './published.ts'
 
 /** What following a topic needs. */
 const FOLLOWED: Record<string, string> = {
@@ -53,27 +28,6 @@ const FOLLOWED: Record<string, string> = {
   'session:<id>': 'transcripts.read',
   'claude-fleet': 'missions.read',
 }
-
-const isHeld = (role: Role, { name }: Operation): string => held.get(published.get(name)!.permission!)!.get(role)!
-
-/** The narrowest input: one name of something in the project. */
-function inputOf({ input }: Operation, project: string): Record<string, unknown> {
-  const refs = refsOf(project)
-  return Object.fromEntries(
-    Object.keys(input.shape)
-      .filter(field => field in refs && !['first', 'second'].includes(field))
-      .map(field => [field, refs[field]]),
-  )
-}
-
-const OF_TEAMS = ['team_id', 'mail_id', 'swarm_id', 'checkpoint_id', 'spawn_id', 'member']
-/** They need `takeover.use` besides, which a role in a team does not include. */
-const TYPE_IN_TERMINALS = new Set(['send_member_input', 'exec_in_member', 'attach_member'])
-
-/** In the project, a mission that is a task of the team. */
-const OF_A_TASK = { mission_id: `${OWN}-failed` }
-const pick = (input: Record<string, unknown>, fields: readonly string[]): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(input).filter(([field]) => fields.includes(field)))
 
 test('the page has every operation and every role', () => {
   expect([...published.keys()]).toEqual(OPERATIONS.map(({ name }) => name))
@@ -265,14 +219,16 @@ describe('every operation × every role', () => {
   test('over the WebSocket, every topic in the whole fleet, in the own project and about another', async () => {
     const fleet = aFleet()
     for (const project of [OWN, FOREIGN]) await fill(fleet, project)
+    await addTeam(fleet, OWN, 'otherteam')
     const server = await serve(fleet, OPERATIONS, { port: 0, say: () => {} })
     onTestFinished(() => server.close())
     const wrong: string[] = []
     let checks = 0
     for (const role of ROLES)
-      for (const place of [null, OWN]) {
+      for (const place of [null, OWN, 'a team']) {
         const ask = { operation: 'test', actor: 'person' }
-        const grants = [{ role, project_id: place }]
+        const isInTeam = place === 'a team'
+        const grants = [isInTeam ? { role, project_id: OWN, team_id: `${OWN}-team` } : { role, project_id: place }]
         const name = `${role} in ${place ?? 'the fleet'}`
         const service = await addPrincipal(fleet, ask, { kind: 'service', name, grants })
         const { token } = await makeToken(fleet, ask, service, { name: 't', grants: null, expires_at: null })
@@ -286,6 +242,9 @@ describe('every operation × every role', () => {
             const may = isSeen && held.get(permission)!.get(role) !== ''
             if ((type === 'subscribed') !== may) wrong.push(`${asked} for ${name}: ${type}`)
           }
+        reader.say({ type: 'subscribe', id: ++checks, topics: ['team:otherteam-team'] })
+        const { type } = await reader.hears({ id: checks })
+        if ((type === 'subscribed') === isInTeam) wrong.push(`another team for ${name}: ${type}`)
         reader.socket.terminate()
       }
     console.log(`${checks} topics over the WebSocket, ${wrong.length} wrong`)
