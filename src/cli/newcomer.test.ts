@@ -109,3 +109,81 @@ test('every list is called list, also that of loops', async () => {
       'There are no loops yet. Start one: fleet loop start "<goal>"\n',
     )
 })
+
+test('where nobody names a team, that of the repository is meant', async () => {
+  const missing = () => new InvalidInput('team_id', 'is missing: there are the teams crew, shipyard')
+  const answersWith = (teams: { id: string }[]) => {
+    const tried = [missing()]
+    const swarm_list = () => tried.pop() ?? { swarms: [] }
+    return { swarm_list, list_projects: { projects: [{ id: 'p1' }] }, list_teams: { teams } }
+  }
+  const { code, asked } = await fleet(['swarm', 'list'], { answers: answersWith([{ id: 't1' }]) })
+  expect(code).toBe(0)
+  expect(asked.filter(({ operation }) => operation === 'list_teams')).toMatchObject([{ input: { project_id: 'p1' } }])
+  expect(asked.at(-1)).toEqual({ operation: 'swarm_list', input: { team_id: 't1' } })
+  for (const teams of [[], [{ id: 't1' }, { id: 't2' }]]) {
+    const { code, err } = await fleet(['swarm', 'list'], { answers: answersWith(teams) })
+    expect([code, err]).toEqual([EXIT.usage, 'fleet: The team is missing: there are the teams crew, shipyard.\n'])
+  }
+  const named = await fleet(['swarm', 'list', '--team', 'crow'], { answers: { swarm_list: missing } })
+  expect(named.asked.map(({ operation }) => operation)).toEqual(['swarm_list'])
+})
+
+test('a reply that was waited for is read', async () => {
+  const delivery = { to: 'ada', state: 'replied', closed_at: '2026-01-01T00:00:00Z', held: null, reason: null }
+  const mail = { id: 'm1', team_id: 't1', project_id: 'p1', from: { handle: 'operator' }, to: ['ada'], subject: '' }
+  const sent = { ...mail, needs: 'reply', created_at: '2026-01-01T00:00:00Z', body: 'When?', deliveries: [delivery] }
+  const reply = { ...sent, id: 'm2', reply_to: 'm1', from: { handle: 'ada' }, to: ['operator'], body: 'At noon.' }
+  const heard = { ...reply, deliveries: [{ ...delivery, to: 'operator', state: 'heard' }] }
+  const answers = {
+    send_mail: sent,
+    get_mail: sent,
+    list_mail: { messages: [reply] },
+    list_events: { events: [] },
+    read_mail: { messages: [heard] },
+  }
+  const { out, asked } = await fleet(['mail', 'send', 'ada', 'When?', '--wait'], { answers })
+  expect(asked.at(-1)).toEqual({
+    operation: 'read_mail',
+    input: { team_id: 't1', mail_ids: ['m2'], filter: 'all' },
+  })
+  expect(out).toMatch(/At noon\.\n.*operator: heard/)
+})
+
+test('a task and a request say why they wait in one sentence', async () => {
+  const review = 'Its work waits for review.'
+  const task = {
+    id: 't1',
+    title: 'Dig',
+    assignee: { handle: 'ada' },
+    state: 'review',
+    waits_for: [review],
+    why: review,
+  }
+  const more = { handing_to: null, blockers: [], candidate: null, landed: null, description: 'Deep.' }
+  const { out } = await fleet(['team', 'task', 'show', 't1'], { answers: { get_team_task: { ...task, ...more } } })
+  expect(out).toBe('Dig  t1\nada has it. It is in review: Its work waits for review.\n\nDeep.\n')
+  const refused = { id: 's1', handle: 'dora', role: 'worker', state: 'refused', waits_for: null, reason: 'No agent.' }
+  const spawned = await fleet(['team', 'spawn', 'dora', 'Dig'], { answers: { team_spawn: refused } })
+  expect(spawned.out).toBe('The request s1 for a worker is refused: No agent.\n')
+})
+
+test('a member is created by either name, with what a team file can say', async () => {
+  const settings = ['--effort', 'high', '--preset', 'review', '--approvals', 'ask', '--label', 'north']
+  for (const words of [
+    ['team', 'add'],
+    ['member', 'create'],
+  ]) {
+    const args = [...words, 'crew', 'ada', '--agent', 'claude', ...settings]
+    const { asked } = await fleet(args, { answers: { add_member: { handle: 'ada', role: 'worker' } } })
+    expect(asked).toEqual([
+      {
+        operation: 'add_member',
+        input: {
+          ...{ team_id: 'crew', handle: 'ada', charter: '', agent: 'claude', effort: 'high' },
+          ...{ tool_preset: 'review', approvals: 'ask', labels: ['north'] },
+        },
+      },
+    ])
+  }
+})

@@ -154,3 +154,12 @@ test('mail bounces although a task of the dismissed member is in the hands of a 
   await teams.look(ref!)
   expect(await ask(owner, 'get_team_task', { task_id: task.id })).toMatchObject({ assignee: null })
 })
+
+test('the id of a task says which team is meant, also to whoever sees several', async () => {
+  const t = await twoTeams()
+  const { id } = await aTask(t, 'Paint the pier')
+  const given = await t.ask<Task>(t.owner, 'team_assign', { agent: 'bob', task: id.slice(0, 8) })
+  expect(given).toMatchObject({ id, assignee: { handle: 'bob' } })
+  await expect(t.ask(t.owner, 'team_assign', { agent: 'bob', task: 'A new one' })).rejects.toThrow('is missing')
+  await expect(t.ask(t.two.lea, 'team_assign', { agent: 'bob', task: id })).resolves.not.toMatchObject({ id })
+})

@@ -158,11 +158,15 @@ export const teamTasks = [
     }),
     output: TaskView,
     run: async (context, { team_id, agent, task, description }) => {
-      const team = await teamOf(context, team_id)
+      const { fleet } = context
+      const named = team_id === undefined ? await onlyTeamOf(context) : await teamOf(context, team_id)
+      const known = description === undefined ? await tasks.taskCalled(fleet, named, task) : undefined
+      // The id of a task says which team is meant.
+      const its = known?.task && (await current(fleet, 'teams', known.task.team_id)).value
+      const team = named ?? its ?? (await teamOf(context, undefined))
       await requireSteering(context, team)
       const to = await memberNamed(context, team, agent)
       const asking = ask(context, 'team_assign')
-      const known = description === undefined ? await tasks.taskCalled(context.fleet, team, task) : undefined
       if (known) return taskView(context.fleet, await tasks.assignTask(context.fleet, asking, known.id, to), true)
       const wanted = { ...DEFAULTS, title: task, description: description ?? '' }
       return taskView(context.fleet, (await tasks.createTask(context.fleet, asking, team.id, wanted, to)).value, true)

@@ -6,13 +6,14 @@ import { PRIORITIES } from '../../domain/records/team.ts'
 import type { blackboard } from '../../operations/blackboard.ts'
 import { addFields, type Cli, does, type Field, inputFrom, textFrom } from '../command.ts'
 import { ago } from '../show.ts'
+import { askTeam, TEAM } from '../team-here.ts'
 
 type Answer<N extends (typeof blackboard)[number]['name']> = z.infer<
   Extract<(typeof blackboard)[number], { name: N }>['output']
 >
 
 const BOARD: readonly Field[] = [
-  { flags: '--team <team>', field: 'team_id', summary: 'team (default: the only one, or your own)' },
+  TEAM,
   { flags: '--swarm <swarm>', field: 'swarm_id', summary: 'the board of this swarm (default: that of the team)' },
 ]
 const POSTING: readonly Field[] = [
@@ -47,21 +48,21 @@ export function addBlackboard(program: Command): void {
     .argument('<text>', 'the text; - reads stdin, @file reads a file')
   does(addFields(post, POSTING), async (cli, [message_type, text], options) => {
     const input = { ...inputFrom(POSTING, options), message_type, payload: await textFrom(cli, text!) }
-    const answer = await cli.ask<Answer<'blackboard_post'>>('blackboard_post', input)
+    const answer = await askTeam<Answer<'blackboard_post'>>(cli, 'blackboard_post', input)
     cli.terminal.tell(answer, () => cli.terminal.print(`Posted ${shortId(answer.id)}.`))
   })
   const read = board.command('read').alias('list').description('read the blackboard, newest first')
   read.option('--mark', 'mark what is shown as read')
   does(addFields(read, READING), async (cli, _, options) => {
     const input = inputFrom(READING, options)
-    const answer = await cli.ask<Answer<'blackboard_read'>>('blackboard_read', input)
+    const answer = await askTeam<Answer<'blackboard_read'>>(cli, 'blackboard_read', input)
     showPosts(
       cli,
       answer,
       options.unread ? 'You have read everything on the blackboard.' : 'There is nothing on the blackboard.',
     )
     if (options.mark && answer.posts.length)
-      await cli.ask('blackboard_mark_read', {
+      await askTeam(cli, 'blackboard_mark_read', {
         ...(input.team_id !== undefined && { team_id: input.team_id }),
         post_ids: answer.posts.map(({ id }) => id),
       })
@@ -73,7 +74,7 @@ export function addBlackboard(program: Command): void {
   does(addFields(archive, ARCHIVING), async (cli, posts, options) => {
     const ids = posts.filter(Boolean)
     const input = { ...inputFrom(ARCHIVING, options), ...(ids.length && { post_ids: ids }) }
-    const answer = await cli.ask<Answer<'blackboard_archive'>>('blackboard_archive', input)
+    const answer = await askTeam<Answer<'blackboard_archive'>>(cli, 'blackboard_archive', input)
     cli.terminal.tell(answer, () =>
       cli.terminal.print(`Archived ${answer.archived} ${answer.archived === 1 ? 'post' : 'posts'}.`),
     )

@@ -6,6 +6,7 @@ import { standingInWords } from '../../domain/rules/checkpoint.ts'
 import type { checkpoints } from '../../operations/checkpoints.ts'
 import { addFields, type Cli, does, type Field, inputFrom, textFrom } from '../command.ts'
 import { ago } from '../show.ts'
+import { askTeam, TEAM } from '../team-here.ts'
 
 type Answer<N extends (typeof checkpoints)[number]['name']> = z.infer<
   Extract<(typeof checkpoints)[number], { name: N }>['output']
@@ -13,7 +14,6 @@ type Answer<N extends (typeof checkpoints)[number]['name']> = z.infer<
 type Shown = Answer<'get_checkpoint'>
 
 const ID = ['<checkpoint>', 'id or first letters'] as const
-const TEAM: Field = { flags: '--team <team>', field: 'team_id', summary: 'team (default: the only one, or your own)' }
 const STANDING: readonly Field[] = [
   { flags: '--to <member>', field: 'to_handle', summary: 'who goes on with it (default: yourself)' },
   { flags: '--test <text>', field: 'test', summary: 'how to see whether it works' },
@@ -44,7 +44,7 @@ export function addCheckpoint(program: Command): void {
     .argument('<now>', 'how it stands; - reads stdin, @file reads a file')
   does(addFields(create, STANDING), async (cli, [goal, now], options) => {
     const input = { ...inputFrom(STANDING, options), goal, now: await textFrom(cli, now!) }
-    written(cli, await cli.ask('checkpoint_create', input))
+    written(cli, await askTeam(cli, 'checkpoint_create', input))
   })
   const handoff = checkpoint
     .command('handoff')
@@ -54,12 +54,12 @@ export function addCheckpoint(program: Command): void {
   does(addFields(handoff, [TEAM]), async (cli, [to, text], options) =>
     written(
       cli,
-      await cli.ask('team_handoff', { ...inputFrom([TEAM], options), to, context: await textFrom(cli, text!) }),
+      await askTeam(cli, 'team_handoff', { ...inputFrom([TEAM], options), to, context: await textFrom(cli, text!) }),
     ),
   )
   const list = checkpoint.command('list').alias('ls').description('list checkpoints, newest first')
   does(addFields(list, LISTED), async (cli, _, options) =>
-    listCheckpoints(cli, await cli.ask('checkpoint_list', inputFrom(LISTED, options))),
+    listCheckpoints(cli, await askTeam(cli, 'checkpoint_list', inputFrom(LISTED, options))),
   )
   const show = checkpoint
     .command('show')
@@ -71,7 +71,7 @@ export function addCheckpoint(program: Command): void {
     .description('put a checkpoint into the prompt of the next session of a member')
     .argument(...ID)
   does(addFields(load, LOADED), async (cli, [id], options) =>
-    showOne(cli, await cli.ask('checkpoint_load', { ...inputFrom(LOADED, options), checkpoint_id: id })),
+    showOne(cli, await askTeam(cli, 'checkpoint_load', { ...inputFrom(LOADED, options), checkpoint_id: id })),
   )
   const accept = checkpoint
     .command('accept')

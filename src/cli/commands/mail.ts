@@ -6,6 +6,7 @@ import type { mail as operations } from '../../operations/mail.ts'
 import { addFields, type Cli, does, type Field, inputFrom, textFrom } from '../command.ts'
 import { EXIT } from '../exit.ts'
 import { ago } from '../show.ts'
+import { askTeam, TEAM } from '../team-here.ts'
 import { untilThereIs } from '../until.ts'
 
 type Answer<N extends (typeof operations)[number]['name']> = z.infer<
@@ -14,7 +15,6 @@ type Answer<N extends (typeof operations)[number]['name']> = z.infer<
 type Message = Answer<'get_mail'>
 
 const ID = ['<message>', 'id or first letters'] as const
-const TEAM: Field = { flags: '--team <team>', field: 'team_id', summary: 'team (default: the only one, or your own)' }
 const LETTER: readonly Field[] = [
   { flags: '--subject <text>', field: 'subject', summary: 'subject' },
   { flags: '--needs <what>', field: 'needs', summary: 'what is expected (none)', choices: NEEDS },
@@ -35,7 +35,7 @@ export function addMail(program: Command): void {
     const wanted = inputFrom([...LETTER, TEAM], options)
     const needs = options.wait && !wanted.needs ? { needs: 'reply' } : {}
     const input = { ...wanted, ...needs, to: to!.split(','), body: await textFrom(cli, text!) }
-    const message = await cli.ask<Answer<'send_mail'>>('send_mail', input)
+    const message = await askTeam<Answer<'send_mail'>>(cli, 'send_mail', input)
     return options.wait ? replied(cli, message) : sent(cli, message)
   })
   const reply = mail
@@ -56,13 +56,13 @@ export function addMail(program: Command): void {
     const filter = options.all ? 'all' : 'unread'
     const waiting = options.wait === undefined ? {} : { wait_seconds: Number(options.wait) }
     const input = { ...inputFrom([TEAM], options), filter, mark_read: options.keepUnread !== true, ...waiting }
-    showAll(cli, await cli.ask<Answer<'read_mail'>>('read_mail', input), 'You have no mail.')
+    showAll(cli, await askTeam<Answer<'read_mail'>>(cli, 'read_mail', input), 'You have no mail.')
   })
   const list = mail.command('list').alias('ls').description('list the mail of a team, newest first')
   list.option('--thread <message>', 'one conversation, oldest first')
   does(addFields(list, [TEAM]), async (cli, _, options) => {
     const input = { ...inputFrom([TEAM], options), thread: options.thread }
-    showAll(cli, await cli.ask<Answer<'list_mail'>>('list_mail', input), 'There is no mail yet.')
+    showAll(cli, await askTeam<Answer<'list_mail'>>(cli, 'list_mail', input), 'There is no mail yet.')
   })
   const show = mail
     .command('show')
@@ -120,7 +120,7 @@ function wakingWords({ wakes, likely_cost_usd }: Answer<'send_mail'>): string {
 }
 
 /** Waits until nobody is expected to answer any more, and prints the replies. */
-async function replied(cli: Cli, { id, project_id }: Message): Promise<number | undefined> {
+async function replied(cli: Cli, { id, project_id, team_id }: Message): Promise<number | undefined> {
   const client = await cli.client()
   const open = (each: Message) => each.deliveries.filter(({ closed_at }) => closed_at === null)
   const end = await untilThereIs(client, project_id, async () => {
@@ -133,7 +133,11 @@ async function replied(cli: Cli, { id, project_id }: Message): Promise<number | 
     return open(now).length ? undefined : now
   })
   const { messages } = await client.call<Answer<'list_mail'>>('list_mail', { thread: id })
-  const replies = messages.filter(({ reply_to }) => reply_to === id)
+  const mail_ids = messages.filter(({ reply_to }) => reply_to === id).map(each => each.id)
+  // They are printed, so they are read.
+  const reading = { team_id, mail_ids, filter: 'all' }
+  const read = mail_ids.length ? await client.call<Answer<'read_mail'>>('read_mail', reading) : { messages: [] }
+  const replies = read.messages.toReversed()
   cli.terminal.tell({ message: end, replies }, () => {
     for (const reply of replies) showMessage(cli, reply)
     for (const { to, state, reason } of end.deliveries.filter(each => each.state !== 'replied'))

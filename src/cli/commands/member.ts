@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import type { memberTerminals } from '../../operations/member-terminals.ts'
 import { type Cli, does, textFrom } from '../command.ts'
 import { EXIT } from '../exit.ts'
+import { addsMember } from './team.ts'
 
 type Answer<N extends (typeof memberTerminals)[number]['name']> = z.infer<
   Extract<(typeof memberTerminals)[number], { name: N }>['output']
@@ -13,7 +14,10 @@ const TEAM = ['<team>', 'name or id of the team'] as const
 const MEMBER = ['<member>', 'name of the member'] as const
 
 export function addMember(program: Command): void {
-  const member = program.command('member').description('watch members that run in tmux, type into them, and end them')
+  const member = program
+    .command('member')
+    .description('add members, watch those that run in tmux, type into them, and end them')
+  addsMember(member.command('create').description('the same as fleet team add'))
   const on = (name: string, summary: string) =>
     member
       .command(name)

@@ -3,13 +3,13 @@ import type { z } from 'zod'
 import type { reservations } from '../../operations/reservations.ts'
 import { addFields, type Cli, does, type Field, inputFrom } from '../command.ts'
 import { ago } from '../show.ts'
+import { askTeam, TEAM } from '../team-here.ts'
 
 type Answer<N extends (typeof reservations)[number]['name']> = z.infer<
   Extract<(typeof reservations)[number], { name: N }>['output']
 >
 type Shown = Answer<'team_claim'>
 
-const TEAM: Field = { flags: '--team <team>', field: 'team_id', summary: 'team (default: the only one, or your own)' }
 const RESERVED: readonly Field[] = [
   { flags: '--reason <text>', field: 'reason', summary: 'what you are about to do' },
   TEAM,
@@ -31,7 +31,7 @@ export function addReservations(team: Command): void {
     .argument('<file...>', 'files, folders or patterns, from the root of the project')
   does(addFields(reserve, RESERVED), async (cli, files, options) => {
     const made: Shown[] = []
-    for (const file of files) made.push(await cli.ask('team_claim', { ...inputFrom(RESERVED, options), file }))
+    for (const file of files) made.push(await askTeam(cli, 'team_claim', { ...inputFrom(RESERVED, options), file }))
     cli.terminal.tell(made, () => {
       for (const each of made) tell(cli, each)
     })
@@ -44,7 +44,7 @@ export function addReservations(team: Command): void {
     const input = inputFrom(RELEASED, options)
     const released: string[] = []
     for (const file of files.length ? files : [undefined]) {
-      const answer = await cli.ask<Answer<'team_release'>>('team_release', { ...input, ...(file && { file }) })
+      const answer = await askTeam<Answer<'team_release'>>(cli, 'team_release', { ...input, ...(file && { file }) })
       released.push(...answer.released)
     }
     cli.terminal.tell({ released }, () =>
@@ -57,7 +57,7 @@ export function addReservations(team: Command): void {
     .command('reservations')
     .description('which files members are about to change, and where they overlap')
   does(addFields(list, LISTED), async (cli, _, options) =>
-    listReservations(cli, await cli.ask('team_reservations', inputFrom(LISTED, options))),
+    listReservations(cli, await askTeam(cli, 'team_reservations', inputFrom(LISTED, options))),
   )
 }
 

@@ -5,6 +5,7 @@ import { MEMBER_ROLES, PRIORITIES } from '../../domain/records/team.ts'
 import type { spawns } from '../../operations/spawns.ts'
 import { addFields, type Cli, does, type Field, inputFrom, textFrom } from '../command.ts'
 import { ago } from '../show.ts'
+import { askTeam, TEAM } from '../team-here.ts'
 
 type Answer<N extends (typeof spawns)[number]['name']> = z.infer<
   Extract<(typeof spawns)[number], { name: N }>['output']
@@ -12,7 +13,6 @@ type Answer<N extends (typeof spawns)[number]['name']> = z.infer<
 type Shown = Answer<'spawn_request'>
 
 const ID = ['<request>', 'id or first letters'] as const
-const TEAM: Field = { flags: '--team <team>', field: 'team_id', summary: 'team (default: the only one, or your own)' }
 const SWARM: Field = { flags: '--swarm <swarm>', field: 'swarm_id', summary: 'swarm that it joins' }
 const AGENT: Field = {
   flags: '--agent <agent>',
@@ -40,7 +40,7 @@ export function addSpawns(team: Command): void {
     .argument('<task>', 'its first task; - reads stdin, @file reads a file')
   does(addFields(spawn, SPAWNED), async (cli, [handle, task], options) => {
     const input = { ...inputFrom(SPAWNED, options), handle, prompt: await textFrom(cli, task!) }
-    tell(cli, await cli.ask('team_spawn', input))
+    tell(cli, await askTeam(cli, 'team_spawn', input))
   })
   const request = team
     .command('request')
@@ -49,10 +49,10 @@ export function addSpawns(team: Command): void {
     .argument('<task>', 'its first task; - reads stdin, @file reads a file')
   does(addFields(request, REQUESTED), async (cli, [agent_type, task], options) => {
     const input = { ...inputFrom(REQUESTED, options), agent_type, task: await textFrom(cli, task!) }
-    tell(cli, await cli.ask('spawn_request', input))
+    tell(cli, await askTeam(cli, 'spawn_request', input))
   })
   does(addFields(team.command('requests').description('requests for members'), [TEAM]), async (cli, _, options) =>
-    listRequests(cli, await cli.ask('spawn_status', inputFrom([TEAM], options))),
+    listRequests(cli, await askTeam(cli, 'spawn_status', inputFrom([TEAM], options))),
   )
   for (const [verb, operation, summary] of [
     ['grant', 'spawn_grant', 'grant a request: the member is added as soon as there is room'],
@@ -77,7 +77,7 @@ const tell = ({ terminal }: Cli, each: Shown): undefined =>
   void terminal.tell(each, () => {
     const { id, handle, role, state, waits_for, reason } = each
     if (state === 'spawned') return terminal.print(`${handle} is a ${role}, and has its task.`)
-    const why = waits_for ? `: it waits for ${waits_for}` : reason ? `: ${reason}` : ''
+    const why = waits_for ? `: it waits for ${waits_for}` : reason ? `: ${reason.replace(/\.$/, '')}` : ''
     return terminal.print(`The request ${shortId(id)} for a ${role} is ${state}${terminal.foreign(why)}.`)
   })
 

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { teamTasks } from '../../operations/team-tasks.ts'
 import { addFields, type Cli, does, type Field, inputFrom, textFrom } from '../command.ts'
 import { inStatusColour } from '../show.ts'
+import { askTeam, TEAM } from '../team-here.ts'
 
 type Answer<N extends (typeof teamTasks)[number]['name']> = z.infer<
   Extract<(typeof teamTasks)[number], { name: N }>['output']
@@ -10,7 +11,6 @@ type Answer<N extends (typeof teamTasks)[number]['name']> = z.infer<
 type Task = Answer<'get_team_task'>
 
 const TASK = ['<task>', 'id of the task, or its first letters'] as const
-const TEAM = ['--team <team>', 'name or id of the team (default: the only one)'] as const
 
 const NEW: readonly Field[] = [
   { flags: '--to <member>', field: 'agent', summary: 'who does it (default: whoever takes it)' },
@@ -29,24 +29,25 @@ export function addTeamTasks(team: Command): void {
     .description('create a task; it starts once a member has it and is free')
     .argument('<title>', 'title of the task')
     .argument('[description]', 'everything that whoever does it must know; - reads stdin, @file reads a file')
-    .option(...TEAM)
-  does(addFields(create, NEW), async (cli, [title, description], options) => {
+  does(addFields(create, [...NEW, TEAM]), async (cli, [title, description], options) => {
     const text = description === undefined ? '' : await textFrom(cli, description)
-    const input = { ...inputFrom(NEW, options), ...teamIn(options), title, description: text }
-    const answer = await cli.ask<Task>('create_team_task', input)
+    const input = { ...inputFrom([...NEW, TEAM], options), title, description: text }
+    const answer = await askTeam<Task>(cli, 'create_team_task', input)
     cli.terminal.tell(answer, () => cli.terminal.print(`Created the task ${answer.id}. ${standing(cli, answer)}`))
   })
   const list = task
     .command('list')
     .alias('ls')
     .description('list the open tasks of a team')
-    .option(...TEAM)
     .option('--mine', 'only those that you have')
     .option('--unassigned', 'only those that nobody has')
     .option('--all', 'also those that are done or cancelled')
-  does(list, async (cli, _, { mine, unassigned, all, ...options }) => {
+  does(addFields(list, [TEAM]), async (cli, _, { mine, unassigned, all, ...options }) => {
     const filter = mine ? 'mine' : unassigned ? 'unassigned' : 'all'
-    return listTasks(cli, await cli.ask('team_tasks', { ...teamIn(options), filter, over: all === true }))
+    return listTasks(
+      cli,
+      await askTeam(cli, 'team_tasks', { ...inputFrom([TEAM], options), filter, over: all === true }),
+    )
   })
   const show = task
     .command('show')
@@ -58,9 +59,8 @@ export function addTeamTasks(team: Command): void {
     .description('give a task to a member; a session at work on it stops, and its work goes along')
     .argument(...TASK)
     .argument('<member>', 'name of the member')
-    .option(...TEAM)
-  does(assign, async (cli, [id, agent], options) =>
-    tell(cli, await cli.ask('team_assign', { ...teamIn(options), task: id, agent })),
+  does(addFields(assign, [TEAM]), async (cli, [id, agent], options) =>
+    tell(cli, await askTeam(cli, 'team_assign', { ...inputFrom([TEAM], options), task: id, agent })),
   )
   for (const [verb, operation, summary] of [
     ['take', 'team_take', 'take a task that nobody has'],
@@ -89,15 +89,16 @@ export function addTeamTasks(team: Command): void {
   )
 }
 
-const teamIn = ({ team }: Record<string, unknown>): { team_id?: string } => (team ? { team_id: String(team) } : {})
-
 /** Who has it and how it stands, in words. */
 function standing({ terminal }: Cli, { assignee, state, handing_to, waits_for }: Task): string {
   const who = assignee ? `${assignee.handle} has it` : 'Nobody has it'
   const next = handing_to ? `, ${handing_to} gets it` : ''
-  const why = waits_for.length ? `: ${terminal.foreign(waits_for.join('; '))}` : ''
+  const why = waits_for.length ? `: ${terminal.foreign(sentence(waits_for))}` : ''
   return `${who}${next}. It is ${WORDS[state]}${why}.`
 }
+
+/** Reasons after a colon: the sentence they are in has a full stop of its own. */
+const sentence = (reasons: readonly string[]): string => reasons.map(each => each.replace(/\.$/, '')).join('; ')
 
 const WORDS: Record<Task['state'], string> = {
   unassigned: 'open',
@@ -153,7 +154,7 @@ function showTask(cli: Cli, task: Task): undefined {
   terminal.print(standing(cli, task))
   for (const { id, title, status } of task.blockers)
     terminal.print(`Blocked by ${terminal.foreign(title)} (${id}, ${status})`)
-  if (task.why) terminal.print(terminal.foreign(task.why))
+  if (task.why && !task.waits_for.includes(task.why)) terminal.print(terminal.foreign(task.why))
   if (task.candidate) terminal.print(`Its work: fleet diff ${task.id}`)
   if (task.landed) terminal.print(`Landed as ${task.landed}`)
   terminal.print('')

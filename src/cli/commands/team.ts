@@ -1,9 +1,11 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
 import { NotFound } from '../../domain/errors.ts'
+import { TOOL_PRESETS } from '../../domain/records/project.ts'
 import { MEMBER_ROLES, SPAWNING } from '../../domain/records/team.ts'
 import type { teams } from '../../operations/teams.ts'
 import { addFields, type Cli, does, type Field, inputFrom, textFrom } from '../command.ts'
+import { APPROVALS_FIELD } from '../mission-fields.ts'
 import { projectHere, projectRef } from '../project-here.ts'
 import { inStatusColour } from '../show.ts'
 import { showIll } from './monitor.ts'
@@ -30,7 +32,10 @@ const MEMBER_FIELDS: readonly Field[] = [
   { flags: '--role <role>', field: 'role', summary: 'role in the team (worker)', choices: MEMBER_ROLES },
   { flags: '--agent <agent>', field: 'agent', summary: 'agent (default: that of the project)' },
   { flags: '--model <model>', field: 'model', summary: 'model' },
+  { flags: '--effort <level>', field: 'effort', summary: 'reasoning effort; see fleet agents' },
   { flags: '--budget <usd>', field: 'max_budget_usd', summary: 'maximum cost of its sessions', kind: 'number' },
+  { flags: '--preset <preset>', field: 'tool_preset', summary: 'tools it may use', choices: TOOL_PRESETS },
+  APPROVALS_FIELD,
   { flags: '--swarm <swarm>', field: 'swarm_id', summary: 'swarm that it joins' },
   { flags: '--works-for <member>', field: 'works_for', summary: 'who is told first if its answers are overdue' },
   { flags: '--label <label...>', field: 'labels', summary: 'labels', kind: 'list' },
@@ -106,16 +111,15 @@ export function addTeam(program: Command): void {
   addSpawns(team)
 }
 
-function addMembers(team: Command): void {
-  const add = team
-    .command('add')
-    .description('add an agent to a team; mail starts it')
+/** `fleet team add`, and `fleet member create` for whoever looks for it beside what is done with members in tmux. */
+export function addsMember(command: Command): Command {
+  command
     .argument(...TEAM)
     .argument('<name>', 'its name in the team: letters, digits, - and _')
     .option('--charter <text>', 'its standing instructions; - reads stdin, @file reads a file')
     .option('--tmux', 'its own client in a window of tmux, which you can watch and type in')
     .option('--conversation <session>', 'go on with a copy of the conversation of a session of the project')
-  does(addFields(add, MEMBER_FIELDS), async (cli, [name, handle], options) => {
+  return does(addFields(command, MEMBER_FIELDS), async (cli, [name, handle], options) => {
     const charter = options.charter === undefined ? '' : await textFrom(cli, String(options.charter))
     const placement = options.tmux ? { placement: 'tmux' } : {}
     const { conversation } = options
@@ -126,6 +130,10 @@ function addMembers(team: Command): void {
       cli.terminal.note(`Write to it: fleet mail send ${answer.handle} "…" --team ${name}`)
     })
   })
+}
+
+function addMembers(team: Command): void {
+  addsMember(team.command('add').description('add an agent to a team; mail starts it'))
   const dismiss = team
     .command('dismiss')
     .description('dismiss a member: its session stops, its work is kept, its unread mail goes back')

@@ -99,8 +99,8 @@ export async function lookUpTask(
 
 const SHORTEST_REF = 6
 
-/** The task that a word names, if it looks like an id. */
-export async function taskCalled(fleet: Fleet, team: Team, word: string): Promise<Mission | undefined> {
+/** The task that a word names, if it looks like an id: of one team, or of all that the caller sees. */
+export async function taskCalled(fleet: Fleet, team: Team | undefined, word: string): Promise<Mission | undefined> {
   if (word.length < SHORTEST_REF || !/^[a-z0-9]+$/i.test(word)) return undefined
   return lookUpTask(fleet, team, word).then(
     ({ value }) => value,
