@@ -4,7 +4,7 @@ import { anthropic } from './anthropic.ts'
 import { gemini } from './gemini.ts'
 import { openaiChat } from './openai-chat.ts'
 import { openaiResponses } from './openai-responses.ts'
-import { type Failure, momentAt, scriptIn, type Tokens, type Turn } from './scenario.ts'
+import { type Failure, momentAt, type Step, scriptIn, type Tokens, type Turn } from './scenario.ts'
 import type { Asked, Wire } from './wire.ts'
 
 export interface Recorded {
@@ -28,6 +28,8 @@ export interface Model {
   requests: Recorded[]
   /** Every answer, in order. */
   served: Served[]
+  /** What to do at a prompt without a script of its own, by words in it. Of several, those that come first count. */
+  atWords: Map<string, readonly Step[]>
   close(): Promise<void>
 }
 
@@ -42,6 +44,7 @@ export async function startModel(port = 0): Promise<Model> {
   const requests: Recorded[] = []
   const served: Served[] = []
   const failed = new Map<string, number>()
+  const atWords: Model['atWords'] = new Map()
 
   function failureNow(line: string, turnsTaken: number, failures: Failure[]): Failure | undefined {
     return failures.find((failure, nth) => {
@@ -53,7 +56,7 @@ export async function startModel(port = 0): Promise<Model> {
   }
 
   function takeTurn(wire: Wire, response: ServerResponse, path: string, body: unknown) {
-    const { line, script, turnsTaken } = place(wire.asked(body))
+    const { line, script, turnsTaken } = place(wire.asked(body), atWords)
     const { turn, failures } = momentAt(script, turnsTaken)
     const failure = failureNow(line, turnsTaken, failures)
     if (failure && 'hang' in failure) return
@@ -85,6 +88,7 @@ export async function startModel(port = 0): Promise<Model> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     served,
+    atWords,
     close: () =>
       new Promise(closed => {
         server.close(() => closed())
@@ -100,10 +104,18 @@ const modelIn = (path: string, body: unknown): string =>
 const NOTHING_TO_DO: Turn[] = [{ say: 'No script was given.' }]
 
 /** A request without tools is the client's own, such as for a title. It quotes the script, but does not follow it. */
-function place({ said, tools }: Asked) {
-  const newest = tools.length ? said.findLast(({ text }) => scriptIn(text)) : undefined
-  const found = newest && scriptIn(newest.text)
+function place({ said, tools }: Asked, atWords: Model['atWords']) {
+  const scriptOf = (text: string) => scriptIn(text) ?? scriptAt(text, atWords)
+  const newest = tools.length ? said.findLast(({ text }) => scriptOf(text)) : undefined
+  const found = newest && scriptOf(newest.text)
   return found ? { ...found, turnsTaken: newest.turnsAfter } : { line: '', script: NOTHING_TO_DO, turnsTaken: 0 }
+}
+
+function scriptAt(text: string, atWords: Model['atWords']): { line: string; script: readonly Step[] } | undefined {
+  const [first] = [...atWords.keys()]
+    .filter(words => text.includes(words))
+    .toSorted((one, other) => text.indexOf(one) - text.indexOf(other))
+  return first === undefined ? undefined : { line: first, script: atWords.get(first)! }
 }
 
 /** In the input of a tool, `{{name}}` becomes the newest value of that field in an earlier result. */
