@@ -163,6 +163,54 @@ const IN_PRIVATE: readonly (readonly string[])[] = [
   ],
 ]
 
+const YES = ['yes', 'yes', 'yes', 'yes'] as const
+const NO_SCREEN = 'no: the fleet does not know its screen'
+
+/**
+ * Tested with the real clients and the scripted model: `test/agents/missions/*-teams.test.ts`, in tmux
+ * `clients-terminals.test.ts`. Replies, takes a task, completes it and hands over a checkpoint are tools of the fleet.
+ */
+const AS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  claude: [...YES, 'yes'],
+  'claude (sdk)': [...YES, 'no: `claude` has a window'],
+  'Claude over ACP': [...YES, NO_SCREEN],
+  codex: [...YES, 'yes'],
+  gemini: [...YES, NO_SCREEN],
+  'Gemini over ACP': [...Array(4).fill('not tested, only as gemini'), NO_SCREEN],
+  opencode: [...YES, 'yes'],
+  'an agent you declare': ['yes, if it takes MCP servers', ...Array(3).fill('the same'), NO_SCREEN],
+  shell: ['with `fleet mail reply`', ...Array(3).fill('with the command'), 'yes'],
+  agy: [...Array(4).fill('no: it takes no MCP servers'), NO_SCREEN],
+}
+
+const TOLD: Record<Capabilities['liveMessages'], string> = {
+  'mid-turn': 'yes',
+  'next-turn': 'between two turns of its session: its protocol has no way in the middle of one',
+  no: 'at the end of its turn, by the next wake: it takes no messages at work',
+}
+/** Of those that are no built-in agents. */
+const TOLD_OTHERS: Readonly<Record<string, Capabilities['liveMessages']>> = {
+  'Claude over ACP': 'next-turn',
+  'Gemini over ACP': 'next-turn',
+  'an agent you declare': 'no',
+}
+
+function memberTable(agents: readonly Agent[]): string {
+  const live = new Map(
+    enginesOf(agents).map(({ agent: { name, can }, engine }) => [drivenName(name, engine), can.liveMessages]),
+  )
+  const told = (name: string) => TOLD[live.get(name) ?? TOLD_OTHERS[name]!]
+  const rows = Object.entries(AS_MEMBERS).map(([name, cells]) => [
+    name,
+    // Nobody has it to test with.
+    name === 'agy' ? 'not tested as a member' : name === 'Gemini over ACP' ? 'not tested, only as gemini' : 'yes',
+    told(name),
+    ...cells,
+  ])
+  const columns = ['woken by mail', 'told mid-turn', 'replies by tool', 'takes a task', 'completes it']
+  return table(['client', ...columns, 'hands over a checkpoint', 'in tmux'], rows)
+}
+
 export function agentsPage(agents: readonly Agent[]): string {
   const [able, unable] = [agents.filter(({ can }) => can.customTools), agents.filter(({ can }) => !can.customTools)]
   const names = (some: readonly Agent[]) => some.map(({ name }) => name).join(', ')
@@ -177,6 +225,9 @@ export function agentsPage(agents: readonly Agent[]): string {
       ['client', 'how it enforces presets, tested with missions'],
       HELD_OTHERWISE.map(row => [...row]),
     ),
+    '## As members of a team',
+    'What a client does as a [member](guides/teams.md), tested with missions of the real client and a scripted model.',
+    memberTable(agents),
     '## When a provider is in trouble',
     'What a client reports and does by itself. The [guide](guides/agents.md#when-a-provider-refuses) explains how the fleet reacts.',
     table(
