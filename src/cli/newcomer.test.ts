@@ -187,3 +187,13 @@ test('a member is created by either name, with what a team file can say', async 
     ])
   }
 })
+
+test('CAFleet without a session means the team of the repository', async () => {
+  const missing = new InvalidInput('team_id', 'is missing: there are the teams crew, shipyard')
+  const team = { id: 't1', name: 'crew', members: [] }
+  const answers = { team_status: missing, list_projects: { projects: [{ id: 'p1' }] }, get_team: team }
+  const listed = await fleet(['as', 'cafleet', 'agent', 'list', '--agent-id', 'operator'], {
+    answers: { ...answers, list_teams: { teams: [{ id: 't1' }] }, who_am_i: { kind: 'owner' } },
+  })
+  expect(listed.asked).toContainEqual({ operation: 'get_team', input: { team_id: 't1' } })
+})

@@ -13,12 +13,25 @@ export const TEAM: Field = {
  * meant, if it has one.
  */
 export async function askTeam<T>(cli: Cli, operation: string, input: object): Promise<T> {
-  return cli.ask<T>(operation, input).catch(async error => {
-    const isMissing = error instanceof Refusal && error.code === 'invalid_input' && error.facts.field === 'team_id'
-    const team_id = isMissing && !('team_id' in input && input.team_id) ? await teamHere(cli) : undefined
-    if (team_id === undefined) throw error
-    return cli.ask<T>(operation, { ...input, team_id })
-  })
+  const isNamed = 'team_id' in input && !!input.team_id
+  return cli
+    .ask<T>(operation, input)
+    .catch(error => (isNamed ? refuse(error) : inTeamHere(cli, error, operation, input)))
+}
+
+/** The team that is meant where nobody names one. */
+export const teamMeant = <T>(cli: Cli): Promise<T> =>
+  cli.ask<T>('team_status', {}).catch(error => inTeamHere(cli, error, 'get_team', {}))
+
+async function inTeamHere<T>(cli: Cli, error: unknown, operation: string, input: object): Promise<T> {
+  const isMissing = error instanceof Refusal && error.code === 'invalid_input' && error.facts.field === 'team_id'
+  // Whoever may not ask for projects is told what was refused first.
+  const team_id = isMissing ? await teamHere(cli).catch(() => undefined) : undefined
+  return team_id === undefined ? refuse(error) : cli.ask<T>(operation, { ...input, team_id })
+}
+
+function refuse(error: unknown): never {
+  throw error
 }
 
 async function teamHere(cli: Cli): Promise<string | undefined> {

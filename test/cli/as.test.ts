@@ -130,6 +130,9 @@ test('every command of CAFleet does what it did there, with its exit codes', asy
   expect(await as(undefined, ['fleet', 'show', 'spare'])).toMatchObject({ label: 'spare' })
   expect(await as(undefined, ['fleet', 'delete', 'spare'])).toMatchObject({ deregistered_count: 0 })
 
+  // Of several teams, the repository has to say which is meant, and it has two.
+  expect(await fails(undefined, 2, 'agent', 'list', '--agent-id', 'operator')).toMatch(/team is missing/)
+
   const night = ['--session-id', session_id]
   const owl = await as(undefined, ['agent', 'register'], '--name', 'owl', '--role', 'team-lead', ...night)
   const bat = await as(undefined, ['agent', 'register'], '--name', 'bat', ...night)

@@ -5,6 +5,7 @@ import { complain } from '../errors.ts'
 import { EXIT, Exit, exitOfError } from '../exit.ts'
 import { projectHere } from '../project-here.ts'
 import { homeOf, namedServer } from '../server.ts'
+import { teamMeant } from '../team-here.ts'
 
 export type Options = Record<string, unknown>
 
@@ -84,7 +85,7 @@ function hereFrom(cli: Cli, { sessionId, fleetId, full }: Options): Cafleet {
   const named = (fleetId ?? sessionId) as string | undefined
   return {
     cli,
-    team: () => (named ? cli.ask<Team>('get_team', { team_id: named }) : cli.ask<Team>('team_status', {})),
+    team: () => (named ? cli.ask<Team>('get_team', { team_id: named }) : teamMeant<Team>(cli)),
     shown: text => (most === undefined || text.length <= most ? text : `${text.slice(0, most)}…`),
   }
 }
