@@ -62,3 +62,18 @@ test('a person who left a team is in it again once they write, and the last one 
   await dismiss('operator')
   await expect(dismiss('Ada')).rejects.toThrow('only person')
 })
+
+test('agents that were dismissed are gone, and a new one with the name of one is not', async () => {
+  const { ask, owner, one } = await twoTeams()
+  const gone = async () =>
+    (await ask<{ gone: { handle: string; dismissed_at: string }[] }>(owner, 'get_team', { team_id: one.id })).gone
+  expect(await gone()).toEqual([])
+  for (const member of ['bob', 'lea']) await ask(owner, 'dismiss_member', { team_id: one.id, member })
+  await ask(owner, 'add_member', { team_id: one.id, handle: 'bob', agent: 'shell', charter: 'true' })
+  const left = { id: expect.any(String), dismissed_at: expect.any(String) }
+  // The clock of this test stands still.
+  expect((await gone()).toSorted((a, b) => a.handle.localeCompare(b.handle))).toEqual([
+    { ...left, handle: 'bob', role: 'worker' },
+    { ...left, handle: 'lea', role: 'team-lead' },
+  ])
+})

@@ -16,6 +16,7 @@ import { readTeamFile, teamTemplate } from '../fleet/teams/team-files.ts'
 import {
   changeTeam,
   deleteTeam,
+  goneFrom,
   lookUpTeam,
   membersOf,
   sessionsOfMember,
@@ -56,6 +57,9 @@ const TeamSummary = Team.omit({ roster: true }).extend({
 const TeamView = TeamSummary.extend({
   spent_usd: z.number().describe('by all its members, also those that were dismissed'),
   members: z.array(MemberView),
+  gone: z
+    .array(Member.pick({ id: true, handle: true, role: true }).extend({ dismissed_at: Timestamp }))
+    .describe('agents that were dismissed, among the newest hundred members'),
   circles: Circles,
 })
 const MemberDetail = MemberView.extend({ charter: z.string().describe('its standing instructions') })
@@ -328,11 +332,13 @@ async function requireTerminalFor(fleet: Fleet, { project_id }: Team, settings: 
 }
 
 async function teamView(fleet: Fleet, team: Team): Promise<z.infer<typeof TeamView>> {
-  const [members, spent_usd, circles] = await Promise.all([
+  const [members, left, spent_usd, circles] = await Promise.all([
     membersOf(fleet, team),
+    goneFrom(fleet, team),
     spentBy(fleet, team),
     circlesOf(fleet, team),
   ])
   const views = members.map(member => memberView(fleet, member))
-  return { ...summaryOf(team), spent_usd, members: await Promise.all(views), circles }
+  const gone = left.map(({ id, handle, role, dismissed_at }) => ({ id, handle, role, dismissed_at: dismissed_at! }))
+  return { ...summaryOf(team), spent_usd, members: await Promise.all(views), gone, circles }
 }

@@ -139,6 +139,12 @@ test('a broadcast with a chip for each: acknowledged, waiting, cancelled; a dism
   await message(page, 'The tide turns')
     .getByText(/dismissed/)
     .waitFor()
+  await page.getByText('Gone (1)').click()
+  await page
+    .getByRole('list', { name: 'Members who are gone' })
+    .getByText(/bob, Worker, dismissed/)
+    .waitFor()
+  await expectAccessible(page)
   await screenshot(page, 'team-dismissed-dark')
 
   await page.getByRole('button', { name: 'Pause', exact: true }).click()

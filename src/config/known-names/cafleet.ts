@@ -52,5 +52,16 @@ export const CAFLEET: KnownName[] = [
   replaced(FROM, 'team', 'fleet, session', 'team'),
   replaced(FROM, 'team', 'director', 'team-lead', 'a role'),
   replaced(FROM, 'team', 'administrator', 'operator', 'the owner of the home as a member of a team'),
+  replaced(FROM, 'team', 'page: namespaces', 'Teams, on the page'),
+  replaced(FROM, 'team', 'page: members, active and gone', 'Members, on the page of a team'),
+  replaced(FROM, 'team', 'page: timeline', 'Mail, there', 'threads, the newest first; a broadcast is one message'),
+  replaced(
+    FROM,
+    'team',
+    'page: acknowledgement chips',
+    'Mail, there',
+    'each recipient with state and time; where it was cancelled, the recipient is struck out',
+  ),
+  replaced(FROM, 'team', 'page: composer', 'Mail, there', '@name, @all, and @role too; you send as operator'),
   replaced(FROM, 'team', 'skills', 'fleet skills install', 'six, with names of their own: flotilla-…'),
 ]

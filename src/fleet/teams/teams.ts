@@ -108,6 +108,16 @@ export async function membersOf(fleet: Fleet, { roster }: Pick<Team, 'roster'>):
   return found.flatMap(stored => stored?.value ?? [])
 }
 
+/** As many of those who left a team are looked for among the newest. */
+const MOST_EVER = 100
+
+/** Agents that were dismissed, the newest member first. */
+export async function goneFrom(fleet: Fleet, { id }: Pick<Team, 'id'>): Promise<Member[]> {
+  const query = { index: 'ever', equals: [id], newestFirst: true, limit: MOST_EVER }
+  const { items } = await fleet.store.find('members', query)
+  return items.flatMap(({ value }) => (value.dismissed_at && value.person === null ? [value] : []))
+}
+
 /** What all its members spent in mail and tasks, also those that were dismissed. */
 export async function spentBy(fleet: Fleet, { id }: Pick<Team, 'id'>): Promise<number> {
   let spent = 0

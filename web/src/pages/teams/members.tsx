@@ -2,14 +2,17 @@ import { Text } from '@radix-ui/themes'
 import { useMemo } from 'react'
 import { May } from '../../kit/may.tsx'
 import { Section } from '../../kit/page.tsx'
+import { plain } from '../../kit/plain.ts'
+import { Time } from '../../kit/time.tsx'
 import { AddMember } from './add-member.tsx'
 import { heldFrom, useMail, useNow, useSwarms } from './asks.ts'
 import { MemberCard } from './member-card.tsx'
 import type { PartProps } from './part.ts'
+import { ROLES } from './words.ts'
 
 /** Who is in the team, agents first, and what each does now. */
 export function Rail({ team, myself, write }: PartProps) {
-  const { members, agents, max_members, project_id } = team
+  const { members, gone, agents, max_members, project_id } = team
   const now = useNow(team)
   const messages = useMail(team).data?.messages ?? []
   const swarms = useSwarms(team).data?.swarms ?? []
@@ -45,6 +48,18 @@ export function Rail({ team, myself, write }: PartProps) {
         <Text as="p" size="2" color="gray" mt="3">
           No agents yet. Add one with a charter: what it is here for. It starts when somebody writes to it.
         </Text>
+      )}
+      {gone.length > 0 && (
+        <details className="members-gone">
+          <summary>Gone ({gone.length})</summary>
+          <ul aria-label="Members who are gone">
+            {gone.map(({ id, handle, role, dismissed_at }) => (
+              <li key={id}>
+                {plain(handle)}, {ROLES[role]}, dismissed <Time at={dismissed_at} />
+              </li>
+            ))}
+          </ul>
+        </details>
       )}
     </Section>
   )
