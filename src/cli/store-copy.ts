@@ -2,10 +2,13 @@ import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { STORE_MEMORY, storeOf } from '../config/store.ts'
 import { InvalidInput, NotAllowed, StoreTrouble } from '../domain/errors.ts'
+import { LEASE_MS } from '../domain/rules/lease.ts'
 import { type Home, openHome } from '../platform/home.ts'
 import {
   fillSqlite,
   openStore,
+  type Store,
+  serverInWords,
   type Tally,
   takeLock,
   tallyOf,
@@ -70,7 +73,12 @@ async function toSqlite(home: Home, env: NodeJS.ProcessEnv, from: string | true)
       try: 'Choose another home: --home <folder>',
     })
   const settings = from === true ? ownAddress(home, env) : await addressFrom(from, env)
-  await (await openStore(settings, { migrate: true })).close()
+  const store = await openStore(settings, { migrate: true })
+  try {
+    await requireUnused(store)
+  } finally {
+    await store.close()
+  }
   const half = `${home.storeFile}.being-copied`
   const tally = await withContentsOfPostgres(settings, async contents => {
     const wanted = await tallyOf(contents)
@@ -86,6 +94,15 @@ async function toSqlite(home: Home, env: NodeJS.ProcessEnv, from: string | true)
   writeFileSync(`${home.storeFile}.made`, `${new Date().toISOString()}\n`, { mode: 0o600 })
   rmSync(join(home.path, STORE_MEMORY), { force: true })
   return { ...countsOf(tally), from: addressOf(settings).words, to: home.storeFile, aside }
+}
+
+/** The lock of a home says nothing of servers in other homes. What they write after the copy would be in none. */
+async function requireUnused({ heartbeats }: Store): Promise<void> {
+  const server = (await heartbeats?.servers())?.find(({ quietMs }) => quietMs < LEASE_MS)
+  if (server)
+    throw new NotAllowed(`A running server uses these records: ${serverInWords(server)}.`, {
+      try: 'Stop it there: fleet down. Then the same command again.',
+    })
 }
 
 async function addressFrom(url: string, env: NodeJS.ProcessEnv): Promise<PostgresSettings> {

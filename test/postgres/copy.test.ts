@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { KEY_FILES } from '../../src/platform/keys.ts'
 import { openStore } from '../../src/store/index.ts'
 import { examinePostgres } from '../../src/store/postgres/examine.ts'
 import { aSchema, SHARED, WHY_SKIPPED } from '../../src/store/postgres/schema.testkit.ts'
 import { aMission, anEvent } from '../../src/store/samples.testkit.ts'
 import { aFleet, eventually, NODE, ROOT, type TestFleet } from '../kit/fleet.ts'
 import { aScene } from '../kit/scene.ts'
+import { aServer, inSchema } from '../kit/servers.ts'
 
 const addressOf = ({ url, schema } = aSchema()) => `${url}?schema=${schema}`
 
@@ -141,5 +143,22 @@ describe.skipIf(!SHARED)(`a home moves to postgresql and back${SHARED ? '' : ` (
     await ok(fleet, 'store', 'copy', '--to', `file:${secret}`)
     expect(JSON.parse(readFileSync(join(fleet.root, 'home', 'store.json'), 'utf8')).url).toBe(`file:${secret}`)
     expect(await ok(fleet, 'status')).toMatch(/Store\s+PostgreSQL/)
+  })
+
+  test('records that a server of another home works with are not moved away from it', async () => {
+    const { fleet } = await aScene({ env: inSchema(), start: false })
+    const first = await aServer(fleet, [])
+    const other = join(fleet.root, 'other')
+    mkdirSync(other)
+    for (const name of KEY_FILES) copyFileSync(join(fleet.root, 'home', name), join(other, name))
+    const beside = await aServer(fleet, [], { FLEET_HOME: other })
+    await first.stop()
+    const refused = await fleet.fleetCommand(['store', 'copy', '--from'])
+    expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('A running server uses these records') })
+    expect(refused.stderr).toContain(beside.url)
+    expect(existsSync(join(fleet.root, 'home', 'store.json'))).toBe(true)
+    await beside.stop()
+    await ok(fleet, 'store', 'copy', '--from')
+    expect(existsSync(join(fleet.root, 'home', 'store.json'))).toBe(false)
   })
 })
