@@ -1,6 +1,7 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { STORE_MEMORY, storeOf } from '../config/store.ts'
+import { wholeAddress } from '../config/store-elsewhere.ts'
 import { InvalidInput, NotAllowed, StoreTrouble } from '../domain/errors.ts'
 import { LEASE_MS } from '../domain/rules/lease.ts'
 import { type Home, openHome } from '../platform/home.ts'
@@ -108,7 +109,7 @@ async function requireUnused({ heartbeats }: Store): Promise<void> {
 async function addressFrom(url: string, env: NodeJS.ProcessEnv): Promise<PostgresSettings> {
   const { requireNoPassword } = await import('../store/postgres/index.ts')
   const schema = env.POSTGRESQL_SCHEMA
-  return { engine: 'postgresql', url: requireNoPassword(url), ...(schema && { schema }) }
+  return { engine: 'postgresql', url: wholeAddress(requireNoPassword(url)), ...(schema && { schema }) }
 }
 
 function ownAddress(home: Home, env: NodeJS.ProcessEnv): PostgresSettings {

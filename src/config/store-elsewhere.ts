@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import * as z from 'zod'
 import { InvalidInput, Unfit } from '../domain/errors.ts'
 
@@ -24,7 +25,7 @@ export function storeElsewhere(home: { memory: string; storeFile: string }, env:
       throw new Unfit(`The records of this home are in SQLite (${home.storeFile}), but ${chosen.by} says PostgreSQL.`, {
         try: `Move them there: fleet down, then fleet store copy --to <address>. Or unset ${chosen.by}.`,
       })
-    return postgres(home.memory, chosen.url, env)
+    return postgres(home.memory, wholeAddress(chosen.url), env)
   }
   if (!remembered) return { engine: 'sqlite', file: home.storeFile }
   if (chosen)
@@ -33,6 +34,17 @@ export function storeElsewhere(home: { memory: string; storeFile: string }, env:
     })
   return postgres(home.memory, remembered, env)
 }
+
+/** The home remembers it for commands in other folders, so a file is named from the root. */
+export const wholeAddress = (url: string): string =>
+  url.startsWith('file:') ? `file:${resolve(url.slice('file:'.length))}` : url
+
+/** For a server that starts in another folder. */
+export const withWholeAddress = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  ...env,
+  ...(env.FLEET_STORE_FILE && { FLEET_STORE_FILE: resolve(env.FLEET_STORE_FILE) }),
+  ...(env.FLEET_STORE && { FLEET_STORE: wholeAddress(env.FLEET_STORE) }),
+})
 
 /** What the environment says, and by which variable. Without an address it is SQLite. */
 function chosenIn(env: NodeJS.ProcessEnv): { url?: string; by: string } | undefined {

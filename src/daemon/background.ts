@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
+import { withWholeAddress } from '../config/store-elsewhere.ts'
 import { Unfit } from '../domain/errors.ts'
 import type { Home } from '../platform/home.ts'
 import { requirePlain } from '../platform/whole-files.ts'
@@ -28,7 +29,7 @@ export async function startInBackground(
     const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, 'up', '--into-log', ...options], {
       detached: true,
       cwd: home.path,
-      env: { ...SMALL_MEMORY, ...withoutSession(where.env), FLEET_HOME: home.path },
+      env: { ...SMALL_MEMORY, ...withoutSession(withWholeAddress(where.env)), FLEET_HOME: home.path },
       stdio: ['ignore', log, log],
     })
     child.unref()

@@ -145,6 +145,25 @@ describe.skipIf(!SHARED)(`a home moves to postgresql and back${SHARED ? '' : ` (
     expect(await ok(fleet, 'status')).toMatch(/Store\s+PostgreSQL/)
   })
 
+  test('a file that is named from where it is, is found from everywhere', async () => {
+    const ways: [string, Record<string, string>][] = [
+      ['store copy --to file:address', {}],
+      ['up --detach --port 0', { FLEET_STORE_FILE: 'address' }],
+    ]
+    for (const [way, chosen] of ways) {
+      const fleet = await aFleet({ env: onSqlite })
+      onTestFinished(() => fleet.remove())
+      writeFileSync(join(fleet.root, 'address'), addressOf(), { mode: 0o600 })
+      const home = join(fleet.root, 'other')
+      const made = await fleet.fleetCommand(way.split(' '), { env: { FLEET_HOME: home, ...chosen } })
+      expect([way, made.code, made.stderr]).toEqual([way, 0, expect.any(String)])
+      expect(JSON.parse(readFileSync(join(home, 'store.json'), 'utf8')).url).toBe(`file:${join(fleet.root, 'address')}`)
+      const elsewhere = await fleet.fleetCommand(['status'], { cwd: '/', env: { FLEET_HOME: home } })
+      expect(elsewhere.stdout).toMatch(/Store\s+PostgreSQL/)
+      await fleet.fleetCommand(['down'], { env: { FLEET_HOME: home } })
+    }
+  })
+
   test('records that a server of another home works with are not moved away from it', async () => {
     const { fleet } = await aScene({ env: inSchema(), start: false })
     const first = await aServer(fleet, [])

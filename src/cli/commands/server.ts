@@ -41,7 +41,7 @@ export function addServer(program: Command): void {
     if (options.stop) return stopFleet(cli, false)
     if (options.status) return (await import('../status.ts')).showStatus(cli)
     const home = openHome(homeOf(cli.where))
-    if (options.store) cli.where.env = await withStore(cli.where.env, options.store as string, cli.terminal.streams.cwd)
+    if (options.store) cli.where.env = await withStore(cli.where.env, options.store as string)
     if (!options.intoLog) for (const line of notTaken(cli.where.env, options)) cli.terminal.note(line)
     const running = options.beside ? undefined : await answeringServer(home)
     if (running && !options.intoLog)
@@ -86,11 +86,10 @@ const listeningFrom = (options: Record<string, unknown>): Listening => ({
 })
 
 /** In the environment, where the server in the background and its store find it, and `ps` does not show it. */
-async function withStore(env: NodeJS.ProcessEnv, address: string, cwd: string): Promise<NodeJS.ProcessEnv> {
+async function withStore(env: NodeJS.ProcessEnv, address: string): Promise<NodeJS.ProcessEnv> {
   const { requireNoPassword } = await import('../../store/postgres/index.ts')
   const { STORAGE_BACKEND: _, FLEET_STORE_FILE: __, ...others } = env
-  const file = /^file:(.+)/.exec(address)?.[1]
-  return { ...others, FLEET_STORE: file ? `file:${resolve(cwd, file)}` : requireNoPassword(address) }
+  return { ...others, FLEET_STORE: requireNoPassword(address) }
 }
 
 /** Values may contain commas, so each has its own option. */
