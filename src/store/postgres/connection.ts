@@ -28,6 +28,8 @@ export class Connection {
     this.#pool = new pg.Pool({ ...address.client, max: address.poolSize, idleTimeoutMillis: IDLE_MS })
     // A connection that breaks at rest is replaced when it is needed.
     this.#pool.on('error', () => {})
+    // One that breaks before whoever asked for it has it. Without a listener, that would end the process.
+    this.#pool.on('connect', client => client.on('error', () => {}))
   }
 
   /** Runs a statement that may run twice, again and again while the server is away. */
