@@ -10,8 +10,8 @@ import { useNarrow } from '../../kit/narrow.ts'
 import { Answer, Empty, Lines, Page } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { StatusDot } from '../../kit/status.tsx'
-import { withoutIds } from '../../kit/without-ids.ts'
-import { capital, plural, STATUS_WORDS } from '../../kit/words.ts'
+import { asSentence, withoutIds } from '../../kit/without-ids.ts'
+import { plural, STATUS_WORDS } from '../../kit/words.ts'
 import { useAsk } from '../../live/data.ts'
 import './graph.css'
 
@@ -51,7 +51,7 @@ export default function GraphPage() {
           const ids = new Set(all.map(({ id }) => id))
           const nodes = (mission ? all : connected(all, edges)).map(node => ({
             ...node,
-            waits_for: node.waits_for.map(text => capital(withoutIds(text, ids))),
+            waits_for: node.waits_for.map(text => asSentence(withoutIds(text, ids))),
           }))
           const alone = all.length - nodes.length
           if (nodes.length === 0)

@@ -5,7 +5,7 @@ import { Link } from 'wouter'
 import { adviceForPage } from '../../api/advice.ts'
 import { May } from '../../kit/may.tsx'
 import { plain } from '../../kit/plain.ts'
-import { withoutIds } from '../../kit/without-ids.ts'
+import { asSentence, withoutIds } from '../../kit/without-ids.ts'
 import { capital } from '../../kit/words.ts'
 import { useCommand, useMissions } from '../../live/data.ts'
 import { useWho, type Who } from '../../live/names.ts'
@@ -24,7 +24,7 @@ export function Why({ mission }: { mission: Detail }) {
   // Missions that were not read yet are named without a link.
   const unread = new Set(on.filter(id => !missions.some(mission => mission.id === id)))
   const lines = [...(taken_over ? [takenWords(taken_over, who)] : reasons), ...warnings].map(line =>
-    capital(withoutIds(line, unread)),
+    asSentence(withoutIds(line, unread)),
   )
   if (!lines.length) return null
   return (
