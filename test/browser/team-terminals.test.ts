@@ -104,7 +104,10 @@ describe.skipIf(!tmuxIn)('a member in tmux on the page', () => {
     expect(box!.x + box!.width).toBeLessThanOrEqual(390)
 
     const grants = [{ role: 'monitor', project_id: s.project.id }]
-    const { invitation } = await s.fleet.call<{ invitation: { url: string } }>('invite_person', { name: 'Mona', grants })
+    const { invitation } = await s.fleet.call<{ invitation: { url: string } }>('invite_person', {
+      name: 'Mona',
+      grants,
+    })
     const guest = await aPerson(s.fleet, { link: invitation.url })
     await guest.visit(`/teams/${s.crew.team.id}`)
     await member(guest.page).getByText('finn').first().waitFor()
