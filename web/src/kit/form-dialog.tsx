@@ -1,5 +1,6 @@
 import { Button, Dialog, Flex } from '@radix-ui/themes'
 import type { ReactNode } from 'react'
+import { useFocusBack } from './focus-back.ts'
 import { plain } from './plain.ts'
 
 interface FormDialogProps {
@@ -28,9 +29,10 @@ export function FormDialog({
   submit,
   children,
 }: FormDialogProps) {
+  const focusBack = useFocusBack()
   return (
     <Dialog.Root open onOpenChange={open => open || close()}>
-      <Dialog.Content maxWidth="560px" {...(!about && { 'aria-describedby': undefined })}>
+      <Dialog.Content maxWidth="560px" onCloseAutoFocus={focusBack} {...(!about && { 'aria-describedby': undefined })}>
         <Dialog.Title size="4" mb="1">
           {title}
         </Dialog.Title>

@@ -1,5 +1,6 @@
 import { Dialog, Kbd } from '@radix-ui/themes'
 import { useState } from 'react'
+import { useFocusBack } from '../kit/focus-back.ts'
 import './key-sheet.css'
 import { MOD, type Shortcut, shortcutsNow } from './keys.ts'
 
@@ -17,6 +18,7 @@ const NAMES: Record<string, string> = {
 
 /** All keys that work now. */
 export default function KeySheet({ close }: { close(): void }) {
+  const focusBack = useFocusBack()
   const [groups] = useState(() => {
     const all = shortcutsNow().filter(({ keys }) => keys)
     // Of two with the same keys only the last works.
@@ -25,7 +27,7 @@ export default function KeySheet({ close }: { close(): void }) {
   })
   return (
     <Dialog.Root open onOpenChange={open => open || close()}>
-      <Dialog.Content maxWidth="640px" aria-describedby={undefined}>
+      <Dialog.Content maxWidth="640px" onCloseAutoFocus={focusBack} aria-describedby={undefined}>
         <Dialog.Title size="4">Keyboard shortcuts</Dialog.Title>
         <div className="key-sheet">
           {GROUPS.filter(group => groups.has(group)).map(group => (

@@ -3,6 +3,7 @@ import { Command, defaultFilter } from 'cmdk'
 import { Clock, FileText, MessageSquare, ScrollText, Search } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
 import { useLocation } from 'wouter'
+import { useFocusBack } from '../kit/focus-back.ts'
 import { plain } from '../kit/plain.ts'
 import { namesOf } from '../kit/project-names.ts'
 import { type Hit, HitText, partOf, placeOf } from '../kit/search-hit.tsx'
@@ -39,6 +40,7 @@ export default function Palette({ close }: { close(): void }) {
     close()
     run()
   }
+  const focusBack = useFocusBack()
   const fits = (value: string): boolean => !text.trim() || defaultFilter(value, text.trim()) > 0.01
   const hits = isAsked && text.trim() ? (found.data?.hits ?? []) : []
   const inTitles = hits.filter(({ kind }) => kind === 'mission')
@@ -61,7 +63,7 @@ export default function Palette({ close }: { close(): void }) {
   const isEmpty = ![inTitles, also, inTexts, actions, pages, named, crews].some(({ length }) => length)
   return (
     <Dialog.Root open onOpenChange={open => open || close()}>
-      <Dialog.Content className="palette" aria-describedby={undefined} maxWidth="640px">
+      <Dialog.Content className="palette" onCloseAutoFocus={focusBack} aria-describedby={undefined} maxWidth="640px">
         <VisuallyHidden>
           <Dialog.Title>Search or run a command</Dialog.Title>
         </VisuallyHidden>

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useState } from 'react'
 import type { Output } from '../api/client.ts'
 import { CopyBox } from '../kit/copy.tsx'
 import { Devices } from '../kit/devices.tsx'
+import { useFocusBack } from '../kit/focus-back.ts'
 import { Lines } from '../kit/page.tsx'
 import { plain } from '../kit/plain.ts'
 import { Time } from '../kit/time.tsx'
@@ -15,6 +16,7 @@ type Way = Output<'continue_on_phone'>
 
 /** Lets a phone sign in: a code to scan, or how to make one possible, and the devices that are signed in. */
 export default function Phone({ close }: { close(): void }) {
+  const focusBack = useFocusBack()
   const { run, busy } = useCommand('continue_on_phone')
   const me = useMe()
   const [way, setWay] = useState<Way>()
@@ -23,7 +25,7 @@ export default function Phone({ close }: { close(): void }) {
   useEffect(() => void makeLink(), [])
   return (
     <Dialog.Root open onOpenChange={open => open || close()}>
-      <Dialog.Content maxWidth="520px">
+      <Dialog.Content maxWidth="520px" onCloseAutoFocus={focusBack}>
         <Dialog.Title size="4" mb="1">
           Continue on phone
         </Dialog.Title>

@@ -1,6 +1,7 @@
 import { Button, Dialog, Flex, Text } from '@radix-ui/themes'
 import { Link } from 'wouter'
 import { Devices } from '../../kit/devices.tsx'
+import { useFocusBack } from '../../kit/focus-back.ts'
 import { Section } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
 import { Time } from '../../kit/time.tsx'
@@ -11,12 +12,13 @@ import { Tokens } from './tokens.tsx'
 
 /** What somebody has: roles, browsers, tokens. */
 export function Details({ person, close }: { person: Person; close(): void }) {
+  const focusBack = useFocusBack()
   const { id, kind, name, grants, created_at } = person
   // Only the owner of the home sees the browsers of others.
   const isOwner = useMe()?.kind === 'owner'
   return (
     <Dialog.Root open onOpenChange={open => open || close()}>
-      <Dialog.Content maxWidth="600px">
+      <Dialog.Content maxWidth="600px" onCloseAutoFocus={focusBack}>
         <Dialog.Title size="4" mb="1">
           {plain(name)}
         </Dialog.Title>

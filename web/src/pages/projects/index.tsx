@@ -5,6 +5,7 @@ import { Link, useLocation } from 'wouter'
 import { LANDING_WORDS } from '../../../../src/domain/choices.ts'
 import type { Output } from '../../api/client.ts'
 import { useAgentTitle } from '../../kit/agent-title.ts'
+import { useFocusBack } from '../../kit/focus-back.ts'
 import { May } from '../../kit/may.tsx'
 import { Answer, Empty, Page } from '../../kit/page.tsx'
 import { plain } from '../../kit/plain.ts'
@@ -108,10 +109,11 @@ function Counts({ counts }: Pick<CardProps, 'counts'>) {
 }
 
 function AddProject({ close }: { close(): void }) {
+  const focusBack = useFocusBack()
   const [, go] = useLocation()
   return (
     <Dialog.Root open onOpenChange={open => open || close()}>
-      <Dialog.Content maxWidth="620px">
+      <Dialog.Content maxWidth="620px" onCloseAutoFocus={focusBack}>
         <Dialog.Title size="4" mb="1">
           Add a project
         </Dialog.Title>
