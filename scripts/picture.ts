@@ -9,7 +9,7 @@ import { aFleet, eventually, ROOT } from '../test/kit/fleet.ts'
 import { type Step, startModel, steps } from '../test/model/index.ts'
 
 const PICTURE = join(ROOT, 'docs/images/dashboard.png')
-const SIZE = { width: 1280, height: 800 }
+const SIZE = { width: 1440, height: 900 }
 
 const SERVER = `import { createServer } from 'node:http'
 
@@ -27,7 +27,6 @@ const FILES = {
 const binary = claudeBinary()
 if (!binary) throw new Error(HOW_TO_INSTALL)
 const model = await startModel()
-const repository = await aRepository({ files: FILES })
 const fleet = await aFleet({
   env: {
     PATH: `${dirname(binary)}:${process.env.PATH}`,
@@ -38,7 +37,10 @@ const fleet = await aFleet({
 })
 const gate = join(fleet.root, 'gate')
 /** Holds an agent in the middle of its work until the picture is taken. */
-const held = (what: string): Step => ({ run: `echo ${what}; until [ -e ${gate} ]; do sleep 0.1; done` })
+const held = `until [ -e ${gate} ]; do sleep 0.1; done`
+const repository = await aRepository({
+  files: { ...FILES, 'package.json': JSON.stringify({ scripts: { test: held, build: held, lint: held } }) },
+})
 const write = (file: string, lines: number): Step => ({
   write: file,
   content: Array.from({ length: lines }, (_, i) => `export const berth${i} = ${i}\n`).join(''),
@@ -67,9 +69,9 @@ try {
   ]
   for (const { id } of reviews) await fleet.until(id, 'review')
   const running = [
-    await mission('Write tests for the tides', [write('test/spring-tides.test.js', 40), held('npm test')]),
-    await mission('Stream arrivals to the page', [write('src/stream.js', 52), held('npm run build')]),
-    await mission('Move the schedule to UTC', [write('src/clock.js', 8), held('npm run lint')]),
+    await mission('Write tests for the tides', [write('test/spring-tides.test.js', 40), { run: 'npm test' }]),
+    await mission('Stream arrivals to the page', [write('src/stream.js', 52), { run: 'npm run build' }]),
+    await mission('Move the schedule to UTC', [write('src/clock.js', 8), { run: 'npm run lint' }]),
   ]
   await mission('Announce delays', [say('Done.')], { depends_on: [running[1]!.id] })
   await mission('Open the harbour gate', [{ run: 'npm run deploy -- --dry-run' }, say('Done.')], {
@@ -87,6 +89,11 @@ try {
   const page = await browser.newPage({ viewport: SIZE, reducedMotion: 'reduce' })
   await comeIn(page, await signInLink(fleet))
   await page.getByText('Write tests for the tides').first().waitFor()
+  // Their sizes and risks arrive after the cards.
+  await page
+    .getByText(/ risk$/)
+    .nth(reviews.length - 1)
+    .waitFor()
   await eventually('the page to be filled', async () =>
     (await page.locator('[aria-busy="true"]').count()) === 0 ? true : undefined,
   )
