@@ -13,6 +13,7 @@ import type { PostgresSettings } from './address.ts'
 import { examinePostgres, repairPostgres } from './examine.ts'
 import { aSchema, SHARED, WHY_SKIPPED } from './schema.testkit.ts'
 import { rawly as asSuperuser } from './server.testkit.ts'
+import { explained } from './troubles.ts'
 
 describe.skipIf(!SHARED)(`the postgresql engine${SHARED ? '' : ` (${WHY_SKIPPED})`}`, () => {
   const rawly = <T extends object>(text: string, values?: unknown[]) => asSuperuser<T>(SHARED!, text, values)
@@ -279,6 +280,21 @@ describe.skipIf(!SHARED)(`the postgresql engine${SHARED ? '' : ` (${WHY_SKIPPED}
     const store = await openStore(settings, { migrate: true })
     await store.commit({ changes: [add('a')], events: [anEvent()] })
     await store.close()
+  })
+
+  test('a role whose commits would not see the one before is refused in words, also later', async () => {
+    const { schema } = aSchema()
+    await rawly(`CREATE ROLE ${schema} LOGIN; CREATE SCHEMA ${schema} AUTHORIZATION ${schema}`)
+    onTestFinished(() => rawly(`DROP SCHEMA ${schema} CASCADE; DROP ROLE ${schema}`).then(() => {}))
+    const settings = { ...aSchema(SHARED!.replace('fleet@', `${schema}@`)), schema }
+    const begins = (level: string) => rawly(`ALTER ROLE ${schema} SET default_transaction_isolation = '${level}'`)
+    await begins('serializable')
+    const refusal = 'begins its transactions as serializable; the fleet needs read committed'
+    await expect(openStore(settings, { migrate: true })).rejects.toThrow(refusal)
+    await begins('read committed')
+    await (await openStore(settings, { migrate: true })).close()
+    const later = explained(Object.assign(new Error('could not serialize access'), { code: '40001' }), { words: '' })
+    expect(later).toMatchObject({ message: expect.stringContaining('the fleet needs read committed') })
   })
 
   test('a home remembers its store without the password, and refuses another one', async () => {

@@ -6,7 +6,7 @@ import { readableEntries } from '../records.ts'
 import { MIGRATIONS } from '../sqlite/schema.ts'
 import type { Address } from './address.ts'
 import { everyRecord } from './rows.ts'
-import { tablesGone } from './troubles.ts'
+import { tablesGone, wrongIsolation } from './troubles.ts'
 
 /** How long a commit waits for the commits before it. */
 const LOCK_MS = 10_000
@@ -124,8 +124,13 @@ export interface Head {
 
 /** Undefined: there are no tables yet. */
 export async function headOf(db: Pick<ClientBase, 'query'>, schema: string): Promise<Head | undefined> {
-  const { rows } = await db.query('SELECT to_regclass($1) AS there', [`${schema}.store`])
-  if (!rows[0]?.there) return undefined
+  const {
+    rows: [found],
+  } = await db.query("SELECT to_regclass($1) AS there, current_setting('default_transaction_isolation') AS isolation", [
+    `${schema}.store`,
+  ])
+  if (found.isolation !== 'read committed') throw wrongIsolation(found.isolation)
+  if (!found.there) return undefined
   return (await db.query(`SELECT id, format, indexes FROM ${schema}.store`)).rows[0]
 }
 

@@ -36,6 +36,12 @@ export const tablesGone = (words: string, cause?: unknown): StoreTrouble =>
     cause,
   })
 
+/** Commits take turns, and each must see the one before it. */
+export const wrongIsolation = (level: string): StoreTrouble =>
+  new StoreTrouble(`The role of the fleet begins its transactions as ${level}; the fleet needs read committed.`, {
+    try: "ALTER ROLE <role> SET default_transaction_isolation = 'read committed'",
+  })
+
 /** Names the server, never the password: the messages of PostgreSQL and Node do not have it. */
 export function explained(error: unknown, { words }: Pick<Address, 'words'>): unknown {
   if (isOurs(error)) return error
@@ -73,6 +79,7 @@ export function explained(error: unknown, { words }: Pick<Address, 'words'>): un
       `What is between the fleet and PostgreSQL does not let this pass (${words}): ${said}.`,
       'PgBouncer works in its modes session and transaction, not in statement. Or name PostgreSQL itself in the address.',
     )
+  if (code === '40001') return wrongIsolation('repeatable read or serializable')
   if (code === '55P03' || code === '57014')
     return new Unavailable(`Another transaction holds the store for too long: ${words}.`, {
       try: 'Find it in pg_stat_activity, and end it.',
