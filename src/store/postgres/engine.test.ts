@@ -297,6 +297,17 @@ describe.skipIf(!SHARED)(`the postgresql engine${SHARED ? '' : ` (${WHY_SKIPPED}
     expect(later).toMatchObject({ message: expect.stringContaining('the fleet needs read committed') })
   })
 
+  test('a database that cannot store all letters is refused before anything is made there', async () => {
+    const { schema } = aSchema()
+    await rawly(`CREATE DATABASE ${schema} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`)
+    onTestFinished(() => rawly(`DROP DATABASE ${schema} WITH (FORCE)`).then(() => {}))
+    const url = new URL(SHARED!)
+    url.pathname = `/${schema}`
+    const settings = { ...aSchema(url.href), schema }
+    await expect(openStore(settings, { migrate: true })).rejects.toThrow('has the encoding LATIN1')
+    expect(await asSuperuser(url.href, 'SELECT to_regnamespace($1) AS there', [schema])).toEqual([{ there: null }])
+  })
+
   test('a home remembers its store without the password, and refuses another one', async () => {
     const memory = join(aFolder(), 'store.json')
     const url = SHARED!.replace('fleet@', 'fleet:s3cret@')

@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg'
+import { Unfit } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { RecordRow } from '../copy.ts'
 import { type ServerInfo, StoreHeld, StoreNewer, StoreOutdated } from '../port.ts'
@@ -148,6 +149,7 @@ export async function bringUpToDate(
   if (!found && options.isKnown) throw tablesGone(address.words)
   if (found && isCurrent(found, address)) return found
   if (!options.migrate) throw outdated(address, found)
+  if (!found) await requireAnyLetter(db, address)
   await inTransaction(db, async () => {
     // Two processes that begin at once take turns.
     await db.query('SELECT pg_advisory_xact_lock($1::bigint)', [LOCK])
@@ -168,6 +170,16 @@ export async function bringUpToDate(
     }
   })
   return (await headOf(db, schema))!
+}
+
+/** Agents write in any language. SQL_ASCII stores text as it comes. */
+async function requireAnyLetter(db: ClientBase, { words }: Address): Promise<void> {
+  const { rows } = await db.query("SELECT current_setting('server_encoding') AS encoding")
+  const [{ encoding }] = rows
+  if (!['UTF8', 'SQL_ASCII'].includes(encoding))
+    throw new Unfit(`The database has the encoding ${encoding}, which cannot store all letters: ${words}.`, {
+      try: "Make one with UTF8: CREATE DATABASE <name> ENCODING 'UTF8' TEMPLATE template0",
+    })
 }
 
 /** Any number that nobody else is likely to use. */
