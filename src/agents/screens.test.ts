@@ -60,6 +60,8 @@ test.each([
   ['busy', codex(`› ^${HINT}`, ['◦ Working (2s • esc to interrupt) · /stop to close', '', '']), HINT],
   ['prompt', ['› 1. Trust and continue', '  2. Quit', '', '  enter continue · esc quit'], ''],
   ['prompt', ['› 1. Try new model', '  2. Use existing model', '  enter/esc confirm · ^c quit'], ''],
+  ['unknown', codex(`› ^${HINT}`, ['  >_ OpenAI Codex (v0.166.0)', '     loading', '']), HINT],
+  ['idle', codex(`› ^${HINT}`, ['  >_ OpenAI Codex (v0.166.0)', '     /work', '', '• It is', '  loading', '']), HINT],
   ['unknown', ['$ ^'], ''],
 ])('Codex is %s', (state, lines, faint) => {
   expect(judgeCodex(screen(lines, { faint }))).toBe(state)
@@ -76,6 +78,8 @@ test.each([
   ['typing', opencode('Ask anything… "What?"^')],
   ['typing', opencode('half^')],
   ['busy', opencode('^', '   ⬝⬝⬝⬝⬝⬝⬝⬝  esc interrupt             tab agents')],
+  ['idle', opencode(`^${' '.repeat(70)}/a/long/path/of/its/`)],
+  ['typing', opencode(`half^${' '.repeat(70)}/a/long/path/of/its/`)],
   ['unknown', opencode('')],
   ['prompt', ['  ┃  △ Permission required', '  ┃  Allow once   Allow always   Reject']],
   ['unknown', ['']],

@@ -18,8 +18,10 @@ export function judgeOpencode({ lines, cursor, scrolled }: Screen): ScreenState 
   if (AT_WORK.test(below.join('\n'))) return 'busy'
   let top = end
   while (top > 0 && BAR.test(lines[top - 1]!)) top--
+  // What stands beside the box, such as a long path, is no input.
+  const width = lines[end]!.lastIndexOf('▀') + 1
   // The last line above the end names the agent and the model.
-  const input = lines.slice(top, end - 1).map(line => line.replace(BAR, '').trim())
+  const input = lines.slice(top, end - 1).map(line => line.slice(0, width).replace(BAR, '').trim())
   const said = input.filter(Boolean).join(' ')
   const start = (lines[end]?.indexOf('╹') ?? 0) + 3
   const isAtStart = cursor.x === start && cursor.y >= top && cursor.y < end - 1

@@ -64,7 +64,7 @@ export async function executed(fleet: Fleet, memberId: string, command: string):
     if (!inTerminal?.command)
       throw new NotAllowed(`${title} runs no commands from its input.`, { try: 'Use fleet member send-input.' })
     const problem = await typeLine(typingIn(fleet, opened), typeable(command), { first: inTerminal.command })
-    if (problem) throw new NotAllowed(problem)
+    if (problem) throw new NotAllowed(problem.why)
   })
 }
 
@@ -82,7 +82,7 @@ export async function nudged(fleet: Fleet, memberId: string, words: string | und
       ? `A reminder: ${JSON.stringify(said)}.`
       : `${mail} ${tools ? 'mail_read' : 'fleet mail read'} shows them.`
     const problem = await typeLine(typingIn(fleet, opened), line)
-    if (problem) throw new NotAllowed(problem)
+    if (problem) throw new NotAllowed(problem.why)
     return line
   })
 }

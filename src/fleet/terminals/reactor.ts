@@ -13,7 +13,7 @@ import { endTerminal } from './ending.ts'
 import { startTerminal } from './opening.ts'
 import { type Opened, terminalTurns, tmuxOf } from './panes.ts'
 import { askPeople, noteTerminal } from './states.ts'
-import { queuedFor, sendBegun, settleHanded, tellMail } from './telling.ts'
+import { queuedFor, sendBegun, settleHanded, startsIn, tellMail } from './telling.ts'
 import { see } from './typing.ts'
 
 /** Events of missions after which something is to do in a terminal. */
@@ -121,6 +121,8 @@ export class Terminals implements Reactor {
     }
     if (terminal.state !== 'idle') await noteTerminal(this.#fleet, member.id, session.id, { state })
     if (member.paused || !(await queuedFor(this.#fleet, member)).length) return
+    const left = await startsIn(this.#fleet, opened)
+    if (left > 0) return this.#desk.lookIn(left, ref)
     await tellMail(this.#fleet, opened)
     this.#desk.lookIn(SOON_MS, ref)
   }

@@ -16,6 +16,7 @@ import { sendTyped, typeLine } from './typing.ts'
 
 const PAGE = 50
 const LOOKED_BACK = 2000
+const STARTS_MS = 2000
 
 export async function queuedFor(fleet: Fleet, { id }: Member): Promise<Stored<Delivery>[]> {
   return (await fleet.store.find('deliveries', { index: 'queued', equals: [id], limit: PAGE })).items
@@ -38,10 +39,23 @@ export async function tellMail(fleet: Fleet, opened: Opened): Promise<void> {
   if (!handed) return
   const instructed = await firstWords(opened, fleet)
   const problem = await typeLine({ tmux: tmuxOf(fleet), pane, judge: agent.inTerminal!.judge }, instructed + line)
-  if (problem === undefined) await heard(fleet, session, handed.id)
-  else await takeBack(fleet, session, handed.id)
+  if (!problem) await heard(fleet, session, handed.id)
+  // What stands in its input is sent once the question before it is answered.
+  else if (!problem.isTyped) await takeBack(fleet, session, handed.id)
   // A screen that changed is looked at again, and says itself why it is not typed into.
-  await noteTerminal(fleet, member.id, session.id, { text: problem ?? null })
+  await noteTerminal(fleet, member.id, session.id, { text: problem?.why ?? null })
+}
+
+/** How much longer a client that was told nothing yet has to be idle: it may still come up with a first question. */
+export async function startsIn(fleet: Fleet, { session, member: { id } }: Opened): Promise<number> {
+  if (!(await wasToldNothing(fleet, session))) return 0
+  const { terminal } = (await current(fleet, 'members', id)).value
+  return Date.parse(terminal!.since) + STARTS_MS - Date.parse(fleet.now())
+}
+
+async function wasToldNothing(fleet: Fleet, session: Session): Promise<boolean> {
+  if (session.messages.length) return false
+  return (await handedTo(fleet, session.id)).every(({ value }) => value.state === 'handed')
 }
 
 const hasTools = ({ can }: Opened['agent']): boolean => can.mcp !== 'no'
@@ -49,9 +63,7 @@ const hasTools = ({ can }: Opened['agent']): boolean => can.mcp !== 'no'
 /** What a client that takes no instructions at its start is told before its first message. */
 async function firstWords({ session, agent }: Opened, fleet: Fleet): Promise<string> {
   const file = agent.inTerminal!.instructions
-  if (!file || session.messages.length) return ''
-  const told = await handedTo(fleet, session.id)
-  if (told.some(({ value }) => value.state !== 'handed')) return ''
+  if (!file || !(await wasToldNothing(fleet, session))) return ''
   return `Read your instructions in ${fleet.home.session(session.id)}/agent-1/${file} first. `
 }
 

@@ -28,11 +28,12 @@ function aClient(after: { key?: ScreenState; paste?: ScreenState }) {
 test('a question that comes up in the middle of typing gets no further key', async () => {
   for (const state of ['prompt', 'busy'] as const) {
     const early = aClient({ key: state })
-    expect(await typeLine(early.typing, 'make', { first: '!' })).toMatch(/question|middle of a turn/)
+    const why = expect.stringMatching(/question|middle of a turn/)
+    expect(await typeLine(early.typing, 'make', { first: '!' })).toEqual({ why, isTyped: false })
     expect(early.typed).toEqual(['!'])
 
     const late = aClient({ paste: state })
-    expect(await typeLine(late.typing, 'make')).toMatch(/question|middle of a turn/)
+    expect(await typeLine(late.typing, 'make')).toEqual({ why, isTyped: true })
     expect(late.typed).toEqual(['make'])
   }
   const calm = aClient({})

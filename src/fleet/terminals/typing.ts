@@ -37,28 +37,35 @@ export async function seeSettled(typing: Typing): Promise<Seen> {
   }
 }
 
-/** Types a line into an idle client. Undefined: it was typed and sent; otherwise why it was not. */
+export interface NotSent {
+  why: string
+  /** It stands in the input of the client, because something came up after it was typed. */
+  isTyped: boolean
+}
+
+/** Types a line into an idle client. Undefined: it was typed and sent. */
 export async function typeLine(
   typing: Typing,
   line: string,
   { first }: { first?: '!' } = {},
-): Promise<string | undefined> {
+): Promise<NotSent | undefined> {
+  const unsent = (why: string | undefined, isTyped = false) => (why === undefined ? undefined : { why, isTyped })
   const { tmux, pane } = typing
   let seen = await seeSettled(typing)
   const why = whyNot(seen)
-  if (why || 'gone' in seen) return why
+  if (why || 'gone' in seen) return unsent(why)
   if (first) {
-    if (!(await tmux.press(pane, seen.screen, [first]))) return CHANGED
+    if (!(await tmux.press(pane, seen.screen, [first]))) return unsent(CHANGED)
     seen = await seeSettled(typing)
-    if ('gone' in seen || seen.over) return whyNot(seen)
-    if (isInTheWay(seen.state)) return WHY_NOT[seen.state]
+    if ('gone' in seen || seen.over) return unsent(whyNot(seen))
+    if (isInTheWay(seen.state)) return unsent(WHY_NOT[seen.state])
   }
-  if (!(await tmux.paste(pane, seen.screen, line))) return CHANGED
+  if (!(await tmux.paste(pane, seen.screen, line))) return unsent(CHANGED)
   const before = seen.screen
   const typed = await until(typing, now => shows(now.screen, line) && !isSameScreen(before, now.screen))
-  if (!typed) return 'What was typed did not appear in its input, so it was not sent.'
-  if (isInTheWay(typed.state)) return WHY_NOT[typed.state]
-  return sendTyped(typing, typed.screen)
+  if (!typed) return unsent('What was typed did not appear in its input, so it was not sent.', true)
+  if (isInTheWay(typed.state)) return unsent(WHY_NOT[typed.state], true)
+  return unsent(await sendTyped(typing, typed.screen), true)
 }
 
 /** Sends what stands in the input of a client. Undefined: it was sent; otherwise why it was not. */
