@@ -19,6 +19,7 @@ export const LONG_TESTS = [
   'test/fleet/previews/side-processes.test.ts',
   'test/fleet/{loops/loop,workflows/workflows}.test.ts',
   'test/git/{trees,warm}.test.ts',
+  'test/operations/walk.test.ts',
   'test/server/{mcp/idle,people-attacks,topics}.test.ts',
   'test/store/damaged-store.test.ts',
   'test/backup/*.test.ts',
