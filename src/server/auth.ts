@@ -82,7 +82,8 @@ export async function callerOf(fleet: Fleet, authorization: string): Promise<Cal
 /** Nobody stays in a team by a session that they let in: it ends with them, their token and their role. */
 async function requireLetIn(fleet: Fleet, session: Session): Promise<void> {
   const by = await whoLetIn(fleet, session)
-  if (by === null || (by && holdsOneOf(by.grants, ['teams.manage'], session.project_id))) return
+  const team = session.member_id ? (await fleet.store.get('members', session.member_id))?.value.team_id : undefined
+  if (by === null || (by && holdsOneOf(by.grants, ['teams.manage'], session.project_id, team))) return
   throw new Unauthorized(`Whoever took session ${session.id} into its team may not do that any more.`, {
     try: 'Ask for it to join again.',
   })
