@@ -10,10 +10,11 @@ import { current, lookUp } from '../fleet/records.ts'
 import { sendBack } from '../fleet/review/comments.ts'
 import { cronTimesOf } from '../fleet/schedules/cron-times.ts'
 import { setSchedule } from '../fleet/schedules/scheduler.ts'
+import { requireMay } from './authorize.ts'
 import { comments } from './comments.ts'
 import { ask, edits, given, Paging, ProjectRef, promptOf, Ref } from './inputs.ts'
 import { listing, MissionList } from './listing.ts'
-import { neededFor, requireLandsForAgents, requireNeeded } from './needed.ts'
+import { neededFor, requireHeldBack, requireLandsForAgents, requireNeeded } from './needed.ts'
 import { type Caller, type Context, command, type Operation, query } from './operation.ts'
 import { scheduleFrom, TimeZone } from './schedules.ts'
 import { MissionDetail, MissionView, missionDetail, missionView, missionViews } from './views.ts'
@@ -79,6 +80,7 @@ function onMission<const N extends string, I extends z.ZodObject<{ mission_id: t
     output: MissionView,
     run: async (context, { mission_id, ...rest }) => {
       const { value } = await lookUp(context.fleet, 'missions', mission_id as string)
+      await requireHeldBack(context, value, (rest as { landing?: unknown }).landing)
       return missionView(context.fleet, (await run(context, value.id, rest as never)).value, { whole: true })
     },
   })
@@ -157,6 +159,7 @@ export const missions = [
           ? {}
           : { detailed_prompt: promptOf({ detailed_prompt, prompt }) }
       if ('detailed_prompt' in text) requireNeeded(context, value, fields)
+      await requireHeldBack(context, value, fields.landing)
       const updated = await missionsOf.updateMission(context.fleet, ask(context, 'update_mission'), value.id, {
         ...given(fields),
         ...text,
@@ -214,7 +217,8 @@ export const missions = [
     'Send a finished mission back to work; settings given here stay with the mission',
     WithMessage,
     async (context, id, input) => {
-      if (input.message) requireNeeded(context, (await current(context.fleet, 'missions', id)).value, input)
+      if (input.message || input.images?.length)
+        requireNeeded(context, (await current(context.fleet, 'missions', id)).value, input)
       return missionsOf.reopenMission(context.fleet, ask(context, 'reopen_mission'), id, wish(input))
     },
   ),
@@ -225,7 +229,10 @@ export const missions = [
       fresh: z.boolean().default(false).describe('start a new conversation with a written hand-over instead'),
     }),
     async (context, id, { fresh, ...input }) => {
-      requireNeeded(context, (await current(context.fleet, 'missions', id)).value, input)
+      const { value } = await current(context.fleet, 'missions', id)
+      // The fork is of no team, whoever has the task.
+      requireMay(context.caller, 'missions.run', value.project_id)
+      requireNeeded(context, value, input)
       return forkMission(context.fleet, ask(context, 'fork_mission'), id, wish(input), fresh)
     },
   ),

@@ -28,6 +28,17 @@ export function requireNeeded({ caller }: Pick<Context, 'caller'>, mission: Miss
     requireMay(caller, permission, mission.project_id)
 }
 
+/** Work that is held back although its project lands by itself is let go by those who land. */
+export async function requireHeldBack(
+  { fleet, caller }: Pick<Context, 'fleet' | 'caller'>,
+  mission: Mission,
+  landing: unknown,
+) {
+  if (landing !== null || mission.landing === null) return
+  const { value: project } = await current(fleet, 'projects', mission.project_id)
+  for (const permission of neededFor(project)) requireMay(caller, permission, mission.project_id)
+}
+
 /** What waits for a person to let it land waits for a person, whatever role an agent has. */
 export async function requireLandsForAgents({ fleet, caller }: Pick<Context, 'fleet' | 'caller'>, id: string) {
   if (!isAgent(caller)) return

@@ -195,6 +195,10 @@ test('an agent with a JWT lands nothing that waits for a person, and lets nothin
   expect((await refusal(agent, 'create_mission', made)).code).toBe('forbidden')
   expect((await refusal(agent, 'update_mission', { mission_id: 'waits', landing: 'auto' })).code).toBe('forbidden')
   expect((await refusal(agent, 'update_project', { project_id: 'p1', landing: 'auto' })).code).toBe('forbidden')
+  // Without a policy of its own, work is under that of its project.
+  for (const name of ['update_mission', 'resume_mission'])
+    expect((await refusal(agent, name, { mission_id: 'held', landing: null })).code, name).toBe('forbidden')
+  expect((await refusal(agent, 'update_mission', { mission_id: 'waits', landing: null })).code).not.toBe('forbidden')
   expect((await refusal(agent, 'update_project', { project_id: 'p1', agents_may_land: true })).code).toBe('forbidden')
   expect(await ask(aPrincipal(grants), 'create_mission', made)).toMatchObject({ landing: 'auto' })
   await ask(aPrincipal(grants), 'update_project', { project_id: 'p1', agents_may_land: true })

@@ -7,6 +7,7 @@ import { put } from '../fleet/records.ts'
 import { Teams } from '../fleet/teams/reactor.ts'
 import type { Caller } from './operation.ts'
 import { aMember, twoTeams } from './teams.testkit.ts'
+import { aPrincipal } from './two-projects.testkit.ts'
 
 interface Task {
   id: string
@@ -162,4 +163,13 @@ test('the id of a task says which team is meant, also to whoever sees several', 
   expect(given).toMatchObject({ id, assignee: { handle: 'bob' } })
   await expect(t.ask(t.owner, 'team_assign', { agent: 'bob', task: 'A new one' })).rejects.toThrow('is missing')
   await expect(t.ask(t.two.lea, 'team_assign', { agent: 'bob', task: id })).resolves.not.toMatchObject({ id })
+})
+
+test('whoever has a role in one team forks no task of it into the project', async () => {
+  const t = await twoTeams()
+  const { id } = await aTask(t, 'Paint the pier')
+  const forks = (grant: { role: 'coordinator'; project_id: string; team_id?: string }) =>
+    t.ask(aPrincipal([grant]), 'fork_mission', { mission_id: id, message: 'do something else' })
+  await expect(forks({ role: 'coordinator', project_id: 'p1', team_id: t.one.id })).rejects.toThrow('missions.run')
+  await expect(forks({ role: 'coordinator', project_id: 'p1' })).rejects.not.toThrow('missions.run')
 })
