@@ -13,7 +13,7 @@ import { endTerminal } from './ending.ts'
 import { startTerminal } from './opening.ts'
 import { type Opened, terminalTurns, tmuxOf } from './panes.ts'
 import { askPeople, noteTerminal } from './states.ts'
-import { queuedFor, sendBegun, settleHanded, startsIn, tellMail } from './telling.ts'
+import { hasBegun, queuedFor, sendBegun, settleHanded, startsIn, tellMail } from './telling.ts'
 import { see } from './typing.ts'
 
 /** Events of missions after which something is to do in a terminal. */
@@ -112,7 +112,9 @@ export class Terminals implements Reactor {
     if (seen.over)
       return endTerminal(this.#fleet, session, { text: `Its client has ended. ${again}`, keepWindow: true })
     const { state } = seen
-    if (state === 'idle' || state === 'busy') await settleHanded(this.#fleet, opened)
+    // A client that is at work may have text in its input.
+    if (state === 'idle' || state === 'busy')
+      await settleHanded(this.#fleet, opened, state === 'busy' ? seen.screen : null)
     if (state === 'typing' && (await sendBegun(this.#fleet, opened, seen.screen)))
       return this.#desk.lookIn(SOON_MS, ref)
     if (state !== 'idle') {
@@ -128,14 +130,15 @@ export class Terminals implements Reactor {
   }
 
   /** A question waits for a person; so does a screen that nobody understands, once there is something to be said. */
-  async #tellPeople({ member: { id, handle } }: Opened, state: keyof typeof WHY_NOT): Promise<void> {
+  async #tellPeople({ member: { id, handle }, session }: Opened, state: keyof typeof WHY_NOT): Promise<void> {
     const { value: member } = await current(this.#fleet, 'members', id)
     const { terminal } = member
     if (!terminal || terminal.asked || terminal.state !== state || (state !== 'prompt' && state !== 'unknown')) return
     const patience = state === 'prompt' ? PROMPT_MS : this.#fleet.settings.terminalPatience * 1000
     const left = Date.parse(terminal.since) + patience - Date.parse(this.#fleet.now())
     if (left > 0) return this.#desk.lookIn(left, refTo('members', id))
-    if (state === 'unknown' && !(await queuedFor(this.#fleet, member)).length) return
+    const waits = (await queuedFor(this.#fleet, member)).length > 0 || (await hasBegun(this.#fleet, session))
+    if (state === 'unknown' && !waits) return
     const advice = `Look at it with: fleet member capture <team> ${handle}, or fleet member attach <team> ${handle}.`
     await askPeople(this.#fleet, id, `${WHY_NOT[state]} Mail for ${handle} waits meanwhile. ${advice}`)
   }

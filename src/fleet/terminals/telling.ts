@@ -118,29 +118,46 @@ async function takeBack(fleet: Fleet, { id: sessionId }: Session, id: string): P
   })
 }
 
-/** Mail that a server had begun to type when it ended: the terminal shows how far it came. */
-export async function settleHanded(fleet: Fleet, { session, pane }: Opened): Promise<void> {
+/**
+ * Mail that was typed and perhaps not sent, also by an earlier server: the terminal shows how far it came. `input`: what
+ * stands at its end may be in the input.
+ */
+export async function settleHanded(
+  fleet: Fleet,
+  { session, pane, agent }: Opened,
+  input: Screen | null,
+): Promise<void> {
   const handed = await begun(fleet, session)
   if (!handed.length) return
   const lines = (await tmuxOf(fleet).lines(pane, LOOKED_BACK)) ?? []
   for (const { value } of handed) {
+    if (input && (await standsInInput(fleet, agent, value, input))) continue
     if (shows({ lines }, `message ${value.mail_id} from`)) await heard(fleet, session, value.id)
     else await takeBack(fleet, session, value.id)
   }
 }
 
-/** Sends what an earlier server had typed and not sent, if nobody typed anything after it. False: there is no such. */
+/**
+ * Sends what was typed and not sent, also by an earlier server, if nobody typed anything after it. False: there is no
+ * such. Enter is pressed once: a client that does not take it at once may be coming up with a question.
+ */
 export async function sendBegun(fleet: Fleet, { session, pane, agent }: Opened, screen: Screen): Promise<boolean> {
   for (const { value } of await begun(fleet, session)) {
-    const mail = (await current(fleet, 'mail', value.mail_id)).value
-    const body = await fleet.blobs.read(mail.body)
-    if (!endsWithNotice(screen, { mail, body, tools: hasTools(agent) })) continue
+    if (!(await standsInInput(fleet, agent, value, screen))) continue
     const problem = await sendTyped({ tmux: tmuxOf(fleet), pane, judge: agent.inTerminal!.judge }, screen)
-    if (problem === undefined) await heard(fleet, session, value.id)
+    await (problem === undefined ? heard : takeBack)(fleet, session, value.id)
     return problem === undefined
   }
   return false
 }
+
+async function standsInInput(fleet: Fleet, agent: Opened['agent'], { mail_id }: Delivery, screen: Screen) {
+  const mail = (await current(fleet, 'mail', mail_id)).value
+  return endsWithNotice(screen, { mail, body: await fleet.blobs.read(mail.body), tools: hasTools(agent) })
+}
+
+export const hasBegun = async (fleet: Fleet, session: Session): Promise<boolean> =>
+  (await begun(fleet, session)).length > 0
 
 const begun = async (fleet: Fleet, { id }: Session): Promise<Stored<Delivery>[]> =>
   (await handedTo(fleet, id)).filter(({ value }) => value.state === 'handed' && value.via === 'message')

@@ -39,7 +39,7 @@ export async function seeSettled(typing: Typing): Promise<Seen> {
 
 export interface NotSent {
   why: string
-  /** It stands in the input of the client, because something came up after it was typed. */
+  /** It may stand in the input of the client, and Enter was not pressed: something came up after it was typed. */
   isTyped: boolean
 }
 
@@ -65,7 +65,7 @@ export async function typeLine(
   const typed = await until(typing, now => shows(now.screen, line) && !isSameScreen(before, now.screen))
   if (!typed) return unsent('What was typed did not appear in its input, so it was not sent.', true)
   if (isInTheWay(typed.state)) return unsent(WHY_NOT[typed.state], true)
-  return unsent(await sendTyped(typing, typed.screen), true)
+  return unsent(await sendTyped(typing, typed.screen))
 }
 
 /** Sends what stands in the input of a client. Undefined: it was sent; otherwise why it was not. */
