@@ -41,8 +41,8 @@ export function openSpawner(options: Options = {}): { close(): void } {
 /** Programs will be started soon. It takes a moment until that process is there. */
 export const expectPrograms = (): void => void opened?.taken()
 
-/** Whose children the programs of this server are. */
-export const startersOfPrograms = (): number[] => [process.pid, opened?.pid ?? []].flat()
+/** Whose children the programs of this server are. Process 1 also gets the children of others. */
+export const startersOfPrograms = (): number[] => [process.pid, opened?.pid ?? []].flat().filter(pid => pid !== 1)
 
 export async function runProgram(program: Program): Promise<Ran> {
   const spawner = await opened?.taken()
