@@ -63,6 +63,7 @@ export const STALE: { [N in Name]?: Touches<N> } = {
     about('team_', 'member_', 'mail_', 'session_')(event) ||
     moved(event) ||
     (event.kind === 'usage' && ofItsProject(event, answer)),
+  capture_member: about('member_terminal'),
   get_member: event => about('team_', 'member_', 'mail_', 'session_')(event) || moved(event),
   team_tasks: event => moved(event) || about('task_', 'mission_', 'candidate_', 'team_deleted')(event),
   get_team_task: event => moved(event) || about('task_', 'mission_', 'candidate_')(event),
