@@ -72,6 +72,18 @@ test('a conversation that begins anew is told again what is not answered, and no
   }
 })
 
+test('new mail is told beside all that was not answered, however long that is', async () => {
+  const full = { status: 'ended', outcome: 'handed_over', conversation: 'c1' } as const
+  const long = { body: 'long '.repeat(6000), needs: 'reply' }
+  const { ask, owner, one, change, told, session_id } = await aReader(full, HEARD, long)
+  for (let n = 0; n < 6; n++) {
+    const { deliveries } = await ask<Sent>(owner, 'send_mail', { team_id: one.id, to: 'bob', ...long })
+    await change('deliveries', deliveries[0]!.id, { ...HEARD, session_id, via: 'prompt', times_handed: 1 })
+  }
+  const { id } = await ask<Sent>(owner, 'send_mail', { team_id: one.id, to: 'bob', body: 'Come ashore.' })
+  expect(await told({ reason: 'hand_over' })).toContain(`Message ${id} from operator`)
+})
+
 test('mail that was handed over five times, and released, can be told in the middle of a turn again', async () => {
   const { ask, owner, change, fleet, teams, bob, sent, delivery, session_id } = await aReader(
     { status: 'running' },

@@ -38,7 +38,8 @@ export async function handToPrompt(fleet: Fleet, session: Session): Promise<Hand
     const before = (await handedTo(fleet, session.id)).filter(({ value }) => value.state === 'handed')
     const query = { index: 'queued', equals: [member_id], limit: 2 * MOST_IN_PROMPT }
     const { items: queued, cursor } = await fleet.store.find('deliveries', query)
-    const items = [...(await owedBy(fleet, session)), ...queued]
+    // What is owed may fill a prompt. The oldest new message comes before it, so that none waits for ever.
+    const items = [...queued.slice(0, 1), ...(await owedBy(fleet, session)), ...queued.slice(1)]
     const fresh = items.slice(0, await howManyFit(fleet, before, items))
     const now = fleet.now()
     const next = fresh.map(({ value, version }) => ({
