@@ -73,7 +73,8 @@ export const taken: Scenario = {
 
 export const filled: Scenario = {
   name: 'a full context window, and a fresh conversation that goes on',
-  env: LISTENING,
+  // It notes its end when it is asked to end, and needs a moment for that.
+  env: { ...LISTENING, FLEET_STOP_GRACE: '5' },
   async play(world) {
     world.gate('listen').open()
     const project = await world.project({ agent: 'claude', environment: ['CHAOS_LOG', 'CHAOS_GATE'] })
