@@ -240,7 +240,11 @@ export const missions = [
     'send_back_mission',
     'Send finished work back to its agent with all undelivered comments and a message, in the same conversation; done work is reopened',
     WithMessage,
-    (context, id, input) => sendBack(context.fleet, ask(context, 'send_back_mission'), id, wish(input)),
+    async (context, id, input) => {
+      if (input.message || input.images?.length)
+        requireNeeded(context, (await current(context.fleet, 'missions', id)).value, input)
+      return sendBack(context.fleet, ask(context, 'send_back_mission'), id, wish(input))
+    },
     { mcp: 'review' },
   ),
   onMission(

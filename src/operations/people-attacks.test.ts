@@ -215,6 +215,7 @@ test('whoever may not land makes nothing of a mission that lands by itself', asy
   for (const [name, more] of [
     ['fork_mission', { message: 'do something else' }],
     ['reopen_mission', { message: 'do something else' }],
+    ['send_back_mission', { message: 'do something else' }],
     ['generate_next', {}],
     ['schedule_mission', { cron: '0 5 * * *', time_zone: 'UTC' }],
     ['update_mission', { prompt: 'do something else' }],
